@@ -2,18 +2,23 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
+mod slept_time;
+
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::mpsc::channel;
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
 use frazil::{Code, Layout, SystemClock};
 use frazil_local::{Local, LocalOptions};
-use nix::fcntl::{FcntlArg, fcntl};
+use nix::fcntl::{self, FcntlArg};
 use nix::libc;
+use slept_time::SleptTime;
 
 const THREADS: usize = 8;
 /// The byte of the lock under which the ceiling is raised.
@@ -46,7 +51,7 @@ fn hold(path: impl AsRef<Path>) -> File {
     let whence = i16::try_from(libc::SEEK_SET).unwrap();
     let kind = i16::try_from(libc::F_WRLCK).unwrap();
     let lock = libc::flock { l_type: kind, l_whence: whence, l_start: RAISE, l_len: 1, l_pid: 0 };
-    while fcntl(&file, FcntlArg::F_OFD_SETLK(&lock)).is_err() {
+    while fcntl::fcntl(&file, FcntlArg::F_OFD_SETLK(&lock)).is_err() {
         sleep(Duration::from_millis(1));
     }
     file
@@ -84,11 +89,10 @@ impl Minting {
             }
         }
     }
-
-    fn longest_wait(&self) -> Option<Duration> {
-        self.waits.lock().unwrap().iter().max().copied()
-    }
 }
+
+/// How long the suites give a test.
+const LIMIT: Duration = Duration::from_secs(300);
 
 fn until(condition: impl Fn() -> bool) {
     while !condition() {
@@ -96,29 +100,110 @@ fn until(condition: impl Fn() -> bool) {
     }
 }
 
+/// How long a call waits for the lock: a second, and the last pause of each of its two waits.
+fn assert_a_second(waited: Duration) {
+    assert!(waited >= Duration::from_secs(1) && waited < Duration::from_millis(1020), "{waited:?}");
+}
+
 #[test]
 fn a_call_waits_no_longer_beside_other_threads_than_alone() {
-    let longest_wait = |threads: usize| {
-        let directory = TestDirectory::new(&format!("threads-{threads}"));
-        let (ids, minting) = (directory.open(), Minting::default());
-        ids.next(&SystemClock).unwrap();
-        let held = hold(ids.file().path);
-        scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| minting.run(&ids));
-            }
-            until(|| minting.waits.lock().unwrap().len() >= 3 * threads);
-            minting.over.store(true, Relaxed);
-        });
-        drop(held);
-        minting.longest_wait().unwrap()
-    };
-    let (alone, beside) = scope(|scope| {
-        let alone = scope.spawn(|| longest_wait(1));
-        let beside = scope.spawn(|| longest_wait(THREADS));
-        (alone.join().unwrap(), beside.join().unwrap())
+    let directory = TestDirectory::new("threads");
+    let (ids, minting) = (directory.open(), Minting::default());
+    ids.next(&SystemClock).unwrap();
+    let held = hold(ids.file().path);
+    scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| SleptTime::new().run(|| minting.run(&ids)));
+        }
+        until(|| minting.waits.lock().unwrap().len() >= 3 * THREADS);
+        minting.over.store(true, Relaxed);
     });
-    assert!(beside < 2 * alone, "{beside:?} beside {THREADS} threads, {alone:?} alone");
+    drop(held);
+    minting.waits.into_inner().unwrap().into_iter().for_each(assert_a_second);
+}
+
+/// A thread that stops when it tries to take the lock of raising, and how often it has tried.
+#[derive(Debug, Default)]
+struct Tries {
+    stops: AtomicBool,
+    count: AtomicU32,
+}
+
+thread_local! {
+    static TRIES: Cell<Option<&'static Tries>> = const { Cell::new(None) };
+}
+
+/// Takes the place of the function of the C library in this program.
+#[unsafe(no_mangle)]
+extern "C" fn fcntl(descriptor: libc::c_int, command: libc::c_int, argument: *const libc::flock) -> libc::c_int {
+    // SAFETY: for that command, the argument is a lock.
+    let tries = TRIES.get().filter(|_| command == libc::F_OFD_SETLK && unsafe { (*argument).l_start } == RAISE);
+    if let Some(tries) = tries {
+        tries.count.fetch_add(1, Relaxed);
+        // On the real clock.
+        while tries.stops.load(Relaxed) {
+            std::thread::park();
+        }
+    }
+    // SAFETY: the arguments are those of the caller.
+    let status = unsafe { libc::syscall(libc::SYS_fcntl, descriptor, command, argument) };
+    libc::c_int::try_from(status).unwrap()
+}
+
+/// Mints until a call is refused because the lock is held. Returns how long that call took.
+fn refused(ids: &Local, tries: &'static Tries) -> Duration {
+    TRIES.set(Some(tries));
+    let mut block = [0; 64];
+    loop {
+        let started = Instant::now();
+        match ids.fill(&SystemClock, &mut block).map_err(|error| error.code()) {
+            Ok(_) | Err(Code::SequenceExhausted) => {}
+            Err(code) => {
+                assert_eq!(code, Code::LeaseExpired);
+                return started.elapsed();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_call_that_waits_for_another_thread_does_not_wait_for_the_lock_from_the_start() {
+    let directory = TestDirectory::new("thread");
+    let ids = directory.open();
+    ids.next(&SystemClock).unwrap();
+    let held = hold(ids.file().path);
+    loop {
+        let new = || -> &'static Tries { Box::leak(Box::default()) };
+        let (first, second, third) = (new(), new(), new());
+        first.stops.store(true, Relaxed);
+        let (ids, half) = (&ids, SleptTime::held_at(Duration::from_millis(500)));
+        scope(|scope| {
+            // It holds the mutex, and does not go on.
+            let stopped = scope.spawn(|| SleptTime::new().run(|| refused(ids, first)));
+            until(|| first.count.load(Relaxed) > 0);
+            // It does not get the mutex.
+            let (sender, receiver) = channel();
+            scope.spawn(move || sender.send(SleptTime::new().run(|| refused(ids, second))));
+            let beside = receiver.recv_timeout(LIMIT);
+            // It gets the mutex when half of its time is over.
+            let waiting = beside.is_ok().then(|| scope.spawn(|| half.run(|| refused(ids, third))));
+            if waiting.is_some() {
+                half.reached();
+            }
+            first.stops.store(false, Relaxed);
+            stopped.thread().unpark();
+            let stopped = stopped.join().unwrap();
+            half.hold_at(Duration::MAX);
+            let waited = [stopped, beside.expect("the call hangs"), waiting.unwrap().join().unwrap()];
+            waited.into_iter().for_each(assert_a_second);
+        });
+        assert_eq!(second.count.load(Relaxed), 0);
+        // Otherwise the ceiling's thread has held the mutex for the rest of the time.
+        if third.count.load(Relaxed) > 0 {
+            break;
+        }
+    }
+    drop(held);
 }
 
 // docs/safety.md: 18
@@ -140,6 +225,7 @@ fn a_call_that_waited_while_the_file_was_given_up_mints_nothing_from_the_copy() 
         drop(held);
         let again = directory.open();
         scope.spawn(|| {
+            until(|| !second.ids.lock().unwrap().is_empty());
             sleep(Duration::from_secs(2));
             second.over.store(true, Relaxed);
             first.over.store(true, Relaxed);
