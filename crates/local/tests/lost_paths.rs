@@ -4,12 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 mod ahead;
+mod slept_time;
 
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread::{scope, sleep};
 use std::time::Duration;
 
@@ -18,6 +20,7 @@ use frazil::{Clock, Code, Field, FieldKind, Layout, LayoutSpec, SystemClock};
 use frazil_local::Local;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
+use slept_time::SleptTime;
 
 /// The byte of the lock that is held while a process attaches, …
 const ATTACH: i64 = 1 << 40;
@@ -49,21 +52,33 @@ fn open(path: &Path) -> File {
 // docs/safety.md: 18
 #[test]
 fn closing_waits_if_the_path_is_lost_while_it_waits_for_a_lock() {
+    // Where the machine takes so long that all that was issued is over before the path is lost, that shows nothing.
+    while !closing_waits() {}
+}
+
+/// Loses the path while closing waits for a lock, and checks that closing ends when all that was issued is over. `false` if that was
+/// over before.
+fn closing_waits() -> bool {
     let directory = TestDirectory::new("closing");
     let (ids, path) = directory.open();
-    let (code, end_ms) = run_ahead(&ids);
-    assert_eq!(code, Code::SequenceExhausted);
     // Another process attaches.
     let other = open(&path);
     fcntl(&other, FcntlArg::F_OFD_SETLK(&lock_of(ATTACH))).unwrap();
-    scope(|threads| {
-        let closing = threads.spawn(move || drop(ids));
-        sleep(Duration::from_millis(100));
+    let (code, end_ms) = run_ahead(&ids);
+    assert_eq!(code, Code::SequenceExhausted);
+    // It waits for 200 ms, of which half are over.
+    let half = SleptTime::new();
+    half.hold_at(Duration::from_millis(100));
+    let was_over = scope(|threads| {
+        threads.spawn(|| half.run(move || drop(ids)));
+        half.reached();
         fs::rename(&path, path.with_extension("moved")).unwrap();
-        assert!(!is_over(end_ms), "the test takes too long to show anything");
-        closing.join().unwrap();
+        let was_over = is_over(end_ms);
+        half.hold_at(Duration::MAX);
+        was_over
     });
     assert!(is_over(end_ms));
+    !was_over
 }
 
 // docs/safety.md: 18
@@ -107,20 +122,21 @@ fn a_file_that_was_given_up_is_not_attached_any_more() {
     drop(ids);
 }
 
-/// Mints until the file is given up. Returns how many IDs, and how many of them were not larger than the one before.
-fn mint_until_lost(ids: &Local) -> (u64, u64) {
-    let (mut minted, mut not_larger, mut last) = (0, 0, 0);
+/// Mints until the file is given up, and counts the IDs. Returns how many of them were not larger than the one before.
+fn mint_until_lost(ids: &Local, minted: &AtomicU64) -> u64 {
+    let (mut count, mut not_larger, mut last) = (0, 0, 0);
     loop {
         match ids.next(&SystemClock) {
             Ok(id) => {
-                minted += 1;
+                count += 1;
+                minted.store(count, Relaxed);
                 not_larger += u64::from(id <= last);
                 last = id;
             }
             Err(error) if error.code().retryable() => {}
             Err(error) => {
                 assert_eq!(error.code(), Code::StateFileCorrupt);
-                return (minted, not_larger);
+                return not_larger;
             }
         }
     }
@@ -140,13 +156,17 @@ fn a_process_that_loses_its_file_while_it_mints_repeats_nothing() {
         opening.into_iter().map(|opened| opened.join().unwrap()).collect()
     });
     for (ids, path) in opened {
-        let (minted, not_larger) = scope(|threads| {
-            let minting = threads.spawn(|| mint_until_lost(&ids));
+        let minted = AtomicU64::new(0);
+        let not_larger = scope(|threads| {
+            let minting = threads.spawn(|| mint_until_lost(&ids, &minted));
+            while minted.load(Relaxed) <= 1000 {
+                sleep(Duration::from_millis(1));
+            }
             sleep(Duration::from_millis(100));
             fs::rename(&path, path.with_extension("moved")).unwrap();
             minting.join().unwrap()
         });
-        assert!(minted > 1000);
+        let minted = minted.into_inner();
         assert_eq!(not_larger, 0, "of {minted} IDs, which increase unless one repeats");
     }
 }

@@ -176,7 +176,8 @@ fn a_call_that_waits_for_another_thread_does_not_wait_for_the_lock_from_the_star
         let new = || -> &'static Tries { Box::leak(Box::default()) };
         let (first, second, third) = (new(), new(), new());
         first.stops.store(true, Relaxed);
-        let (ids, half) = (&ids, SleptTime::held_at(Duration::from_millis(500)));
+        let (ids, half) = (&ids, SleptTime::new());
+        half.hold_at(Duration::from_millis(500));
         scope(|scope| {
             // It holds the mutex, and does not go on.
             let stopped = scope.spawn(|| SleptTime::new().run(|| refused(ids, first)));

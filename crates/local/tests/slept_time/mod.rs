@@ -38,14 +38,8 @@ thread_local! {
 }
 
 impl SleptTime {
-    /// Time without a limit.
     pub(crate) fn new() -> Arc<Self> {
-        Self::held_at(Duration::MAX)
-    }
-
-    /// Time that stands still when the thread has slept for so long, until it is let go.
-    pub(crate) fn held_at(limit: Duration) -> Arc<Self> {
-        let limit = Mutex::new(Limit { until_ns: nanos(limit), is_reached: false });
+        let limit = Mutex::new(Limit { until_ns: u64::MAX, is_reached: false });
         Arc::new(Self { began_ns: real_ns(), slept_ns: AtomicU64::new(0), limit, changed: Condvar::new() })
     }
 
@@ -57,7 +51,7 @@ impl SleptTime {
         result
     }
 
-    /// Lets it go on to another limit.
+    /// Has it stand still when the thread has slept for so long, until it is held at a later time.
     #[allow(dead_code, reason = "not every test that has this module holds the time")]
     pub(crate) fn hold_at(&self, limit: Duration) {
         *self.limit.lock().unwrap() = Limit { until_ns: nanos(limit), is_reached: false };
