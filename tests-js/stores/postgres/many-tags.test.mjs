@@ -38,7 +38,7 @@ test("2,000 tags ask at once: each gets its numbers, and their reads do not wait
   });
   const segments = Array.from(
     { length: 2000 },
-    (_, at) => new Segment(store, { tag: `t${at + 1}`, step: 10, maxAsyncWaitMs: 120_000 }),
+    (_, at) => new Segment(store, { tag: `t${at + 1}`, step: 10, maxAsyncWaitMs: 600_000 }),
   );
   const numbers = await Promise.all(segments.map((segment) => segment.next()));
   for (const segment of segments) segment.close();
@@ -60,6 +60,26 @@ test("a call that is given up while it waits for its turn leaves the others thei
     if (at % 2) assert.equal(reason.message, "given up");
   }
   assert.ok((await store.allocate(allocation({ tag: "t1" }))).first > 1n);
+});
+
+test("16 calls that are given up while they wait for the pool let no other wait there until it has served them", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const own = poolTo(server.url, { max: 1 });
+  const taken = await own.connect();
+  const store = new PostgresStore(own);
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  const { signal } = controller;
+  const given = Array.from({ length: 16 }, (_, at) => store.allocate(allocation({ tag: `t${at + 1}`, signal })));
+  const other = store.allocate(allocation({ tag: "t1600" }));
+  await new Promise(setImmediate);
+  controller.abort(new Error("given up"));
+  for (const call of given) await assert.rejects(call, { message: "given up" });
+  await new Promise(setImmediate);
+  assert.equal(own.waitingCount, 16);
+  taken.release();
+  assert.ok((await other).first >= 1n);
+  await own.end();
 });
 
 test("a pool whose connections are all in use: the error of a call says so", async () => {

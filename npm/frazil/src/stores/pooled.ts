@@ -6,6 +6,7 @@
  */
 import { monotonicClock } from "../clock.js";
 import { untilAborted } from "./answers.js";
+import { holdTurn } from "./turns.js";
 
 /** A connection that was taken from a pool. */
 export interface PooledConnection<Value> {
@@ -42,7 +43,7 @@ export function pooledQuery<Value>(take: () => PromiseLike<PooledConnection<Valu
     signal?.throwIfAborted();
     const attemptMs = (signal && attemptedMs.get(signal)) ?? monotonicClock();
     if (signal) attemptedMs.set(signal, attemptMs);
-    const taking = take();
+    const taking = holdTurn(take(), signal);
     let connection: PooledConnection<Value>;
     try {
       connection = await untilAborted(taking, signal);
@@ -62,7 +63,7 @@ export function pooledQuery<Value>(take: () => PromiseLike<PooledConnection<Valu
       // Of a connection that has ended, `mariadb` rejects this. The pool knows.
       Promise.resolve(connection.release(error)).then(undefined, () => {});
     };
-    const running = (async () => connection.query(text, values))();
+    const running = holdTurn((async () => connection.query(text, values))(), signal);
     running.then(() => over(), over);
     try {
       const result = await untilAborted(running, signal);

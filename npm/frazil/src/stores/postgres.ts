@@ -72,6 +72,7 @@ import {
   type RenewRequest,
 } from "./store.js";
 import { allocateFrom, makeTagIn } from "./tag-table.js";
+import { holdTurn } from "./turns.js";
 
 export type * from "./segment-store.js";
 export type * from "./store.js";
@@ -577,7 +578,8 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       try {
-        const result = await untilAborted((async () => this.#query(text, texts, signal))(), signal);
+        const answer = (async () => this.#query(text, texts, signal))();
+        const result = await untilAborted(holdTurn(answer, signal), signal);
         if (!mayRollBack && showsTransaction(this.#client)) throw storeRefused(TRANSACTION_RULE);
         return rowsOf(result);
       } catch (error) {

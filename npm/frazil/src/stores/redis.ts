@@ -49,6 +49,7 @@ import {
   type RenewRequest,
 } from "./store.js";
 import { allocateFrom, makeTagIn, type TagTable, type TagView } from "./tag-table.js";
+import { holdTurn } from "./turns.js";
 
 export type * from "./segment-store.js";
 export type * from "./store.js";
@@ -449,7 +450,8 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     let reply: unknown;
     try {
       const values = given.map(String);
-      reply = await untilAborted((async () => this.#eval(this.#complete(script), [...keys], values))(), signal);
+      const answer = (async () => this.#eval(this.#complete(script), [...keys], values))();
+      reply = await untilAborted(holdTurn(answer, signal), signal);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (FrazilError.is(error)) throw error;
