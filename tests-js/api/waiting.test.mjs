@@ -240,6 +240,7 @@ test("an aborted wait removes its timer and its listener", async () => {
 test("an abort between two waits ends the call", async (t) => {
   // A clock that stands still: each timer counts as what was asked of it.
   t.mock.method(performance, "now", () => 0);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   const controller = new AbortController();
   const { signal } = controller;
   let reads = 0;
@@ -252,8 +253,11 @@ test("an abort between two waits ends the call", async (t) => {
   ids.nextMany(4);
   assert.ok(!signal.aborted);
   reads = 0;
-  await assert.rejects(ids.nextAsync({ signal }), { name: "AbortError" });
-  // The second wait does not begin, nor a third attempt.
+  const call = ids.nextAsync({ signal });
+  await new Promise(setImmediate);
+  // Ends the first wait. Nothing would end a second one.
+  t.mock.timers.tick(1);
+  await assert.rejects(call, { name: "AbortError" });
   assert.deepEqual([reads, ids.stats().waitedMs], [4, 1]);
 });
 

@@ -1,8 +1,8 @@
 // A TCP proxy on loopback that tests cut: then it forwards nothing, and neither side is told, as on a broken network.
 import { connect, createServer } from "node:net";
 
-/** Forwards connections to a port of this host. `delayMs`: how much later each reply comes. */
-export async function startProxy(targetPort, { delayMs = 0 } = {}) {
+/** Forwards connections to a port of this host. */
+export async function startProxy(targetPort) {
   const pairs = new Set();
   const dropped = new Set();
   let isCut = false;
@@ -17,8 +17,7 @@ export async function startProxy(targetPort, { delayMs = 0 } = {}) {
       if (isReplyLost) {
         client.destroy();
         lostReplies++;
-      } else if (delayMs > 0) setTimeout(() => client.write(chunk), delayMs);
-      else client.write(chunk);
+      } else client.write(chunk);
       isReplyLost = false;
     });
     for (const [from, to] of [pair, [target, client]]) {

@@ -1,11 +1,10 @@
 // A real Postgres that answers late: calls do not wait, since the next range is asked for ahead of use. And a store that hangs.
+// Time is the test's: it stands still while Postgres works, and moves by a millisecond when everything waits for it.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
-import { startProxy } from "../../stores/cut-proxy.mjs";
 import { PostgresServer } from "../../stores/postgres/server.mjs";
 
 let server;
@@ -17,33 +16,87 @@ before(async () => {
 });
 after(() => server?.crash());
 
+/** The time of a test, for its timers and its monotonic clock. */
+class TestTime {
+  ms = performance.now();
+  /** How many connections and statements a server has not answered. Time stands still meanwhile. */
+  served = 0;
+  #timers;
+
+  constructor({ mock }) {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    mock.method(performance, "now", () => this.ms);
+    this.#timers = mock.timers;
+  }
+
+  /** Lets a millisecond pass, and all happen that it lets happen. */
+  async pass() {
+    this.ms++;
+    this.#timers.tick(1);
+    do await new Promise(setImmediate);
+    while (this.served > 0);
+  }
+
+  /** Lets time pass until a promise has settled. */
+  async until(promise) {
+    let isSettled = false;
+    const settled = () => {
+      isSettled = true;
+    };
+    promise.then(settled, settled);
+    await new Promise(setImmediate);
+    while (!isSettled) await this.pass();
+    return promise;
+  }
+}
+
+/** A client of Postgres that hears of each answer so many milliseconds late, by the time of the test. */
+const lateClient = (time, delayMs) =>
+  class extends pg.Client {
+    connect(connected) {
+      time.served++;
+      super.connect((...result) => {
+        time.served--;
+        setTimeout(connected, delayMs, ...result);
+      });
+    }
+
+    async query(...statement) {
+      time.served++;
+      try {
+        return await super.query(...statement);
+      } finally {
+        time.served--;
+        await sleep(delayMs);
+      }
+    }
+  };
+
+/** By the time of the test. */
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
 /**
  * Draws so many numbers a second for so many seconds, once the first range is there. `change`: what becomes of the store. Returns how
  * many calls found none, and how many ranges were used.
  */
 async function drawn(context, { tag, delayMs, step, perSecond, seconds, change = (store) => store }) {
-  const proxy = await startProxy(server.port, { delayMs });
-  const pool = new pg.Pool({ connectionString: `postgres://postgres@127.0.0.1:${proxy.port}/postgres` });
-  pool.on("error", () => {});
-  context.after(async () => {
-    proxy.close();
-    await pool.end();
-  });
+  const time = new TestTime(context);
+  const pool = new pg.Pool({ connectionString: server.url, Client: lateClient(time, delayMs) });
+  context.after(() => time.until(pool.end()));
   const store = new PostgresStore(pool);
-  await store.initSegment({ tag });
+  await time.until(store.initSegment({ tag }));
   let orders;
   const changed = change(store, () => orders);
   orders = new Segment(changed, { tag, step, maxStep: step, maxAsyncWaitMs: 60_000 });
-  await orders.ready();
+  await time.until(orders.ready());
   const { waits: before } = orders.stats();
   const numbers = [];
   let misses = 0;
-  const beganMs = performance.now();
+  const beganMs = time.ms;
   for (let called = 0; called < perSecond * seconds; called++) {
-    const dueMs = beganMs + (1000 * called) / perSecond;
-    if (dueMs > performance.now()) await sleep(dueMs - performance.now());
+    while (time.ms < beganMs + (1000 * called) / perSecond) await time.pass();
     // Most callers take what is there, and some would wait.
-    const number = called % 10 === 0 ? await orders.next() : orders.tryNext();
+    const number = called % 10 === 0 ? await time.until(orders.next()) : orders.tryNext();
     if (number === undefined) misses++;
     else numbers.push(number);
   }
@@ -68,7 +121,7 @@ const SLOW = [
   { delayMs: 2000, step: 700, perSecond: 100, seconds: 15, transitions: 2 },
 ];
 
-describe("each reply of the database comes late", { concurrency: true }, () => {
+describe("each reply of the database comes late", () => {
   for (const { transitions, ...slow } of SLOW) {
     const late = `${slow.delayMs} ms late`;
     test(`${late}: no caller waits, and tryNext() always has a number`, async (context) => {
@@ -86,7 +139,8 @@ describe("each reply of the database comes late", { concurrency: true }, () => {
     });
   }
 
-  test("a store that hangs is asked at most twice at a time, and an answer that comes at last is taken", async () => {
+  test("a store that hangs is asked at most twice at a time, and an answer that comes at last is taken", async (context) => {
+    const time = new TestTime(context);
     const open = new Set();
     let most = 0;
     let answer;
@@ -105,7 +159,7 @@ describe("each reply of the database comes late", { concurrency: true }, () => {
     };
     const orders = new Segment(store, { tag: "orders", step: 5, maxAsyncWaitMs: 60_000 });
     const first = orders.next();
-    while (orders.stats().tries < 4) await sleep(20);
+    while (orders.stats().tries < 4) await time.pass();
     assert.deepEqual([most, open.size], [2, 2]);
     assert.equal(orders.stats().problem.code, "STORE_UNAVAILABLE");
     // The first try was given up by its signal, to which this store need not listen.
@@ -115,15 +169,15 @@ describe("each reply of the database comes late", { concurrency: true }, () => {
         open.add(signal);
         answer = () => resolve({ attempt, first: 1n, count: 5 });
       });
-    while (open.size === 0) await sleep(20);
+    while (open.size === 0) await time.pass();
     const [try1] = open;
     open.clear();
     const late = answer;
     // The next try is under way when the one before is answered.
-    while (open.size === 0) await sleep(20);
+    while (open.size === 0) await time.pass();
     const [try2] = open;
     late();
-    assert.equal(await first, 1n);
+    assert.equal(await time.until(first), 1n);
     assert.deepEqual([try1.aborted, try2.aborted], [true, true], "tries whose answers nobody wants");
     orders.close();
   });
