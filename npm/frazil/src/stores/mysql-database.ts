@@ -10,7 +10,6 @@ import { CONFLICTS, causeOf, errorOf, NO_SUCH_TABLE, numberOf } from "./mysql-er
 import type { OldTable } from "./mysql-old-tables.js";
 import { completion, type MySqlStoreOptions } from "./mysql-options.js";
 import { MOVED_RULE, MOVED_US } from "./mysql-server.js";
-import { holdTurn } from "./turns.js";
 
 /** The values of a statement. */
 export type Values = Readonly<Record<string, Value>>;
@@ -87,8 +86,7 @@ export class MySqlDatabase {
   async #ask(text: string, values: Value[], signal: AbortSignal | undefined): Promise<unknown> {
     signal?.throwIfAborted();
     try {
-      const answer = (async () => this.#query(text, values, signal))();
-      return await untilAborted(holdTurn(answer, signal), signal);
+      return await untilAborted((async () => this.#query(text, values, signal))(), signal);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw FrazilError.is(error) ? error : errorOf(error, this.#complete, this.#oldTables);

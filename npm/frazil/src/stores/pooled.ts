@@ -6,7 +6,6 @@
  */
 import { monotonicClock } from "../clock.js";
 import { untilAborted } from "./answers.js";
-import { holdTurn } from "./turns.js";
 
 /** A connection that was taken from a pool. */
 export interface PooledConnection<Value> {
@@ -43,7 +42,7 @@ export function pooledQuery<Value>(take: () => PromiseLike<PooledConnection<Valu
     signal?.throwIfAborted();
     const attemptMs = (signal && attemptedMs.get(signal)) ?? monotonicClock();
     if (signal) attemptedMs.set(signal, attemptMs);
-    const taking = holdTurn(take(), signal);
+    const taking = take();
     let connection: PooledConnection<Value>;
     try {
       connection = await untilAborted(taking, signal);
@@ -63,7 +62,7 @@ export function pooledQuery<Value>(take: () => PromiseLike<PooledConnection<Valu
       // Of a connection that has ended, `mariadb` rejects this. The pool knows.
       Promise.resolve(connection.release(error)).then(undefined, () => {});
     };
-    const running = holdTurn((async () => connection.query(text, values))(), signal);
+    const running = (async () => connection.query(text, values))();
     running.then(() => over(), over);
     try {
       const result = await untilAborted(running, signal);

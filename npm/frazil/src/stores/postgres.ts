@@ -72,7 +72,6 @@ import {
   type RenewRequest,
 } from "./store.js";
 import { allocateFrom, makeTagIn } from "./tag-table.js";
-import { holdTurn } from "./turns.js";
 
 export type * from "./segment-store.js";
 export type * from "./store.js";
@@ -578,8 +577,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       try {
-        const answer = (async () => this.#query(text, texts, signal))();
-        const result = await untilAborted(holdTurn(answer, signal), signal);
+        const result = await untilAborted((async () => this.#query(text, texts, signal))(), signal);
         if (!mayRollBack && showsTransaction(this.#client)) throw storeRefused(TRANSACTION_RULE);
         return rowsOf(result);
       } catch (error) {

@@ -49,7 +49,6 @@ import {
   type RenewRequest,
 } from "./store.js";
 import { allocateFrom, makeTagIn, type TagTable, type TagView } from "./tag-table.js";
-import { holdTurn } from "./turns.js";
 
 export type * from "./segment-store.js";
 export type * from "./store.js";
@@ -450,8 +449,7 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     let reply: unknown;
     try {
       const values = given.map(String);
-      const answer = (async () => this.#eval(this.#complete(script), [...keys], values))();
-      reply = await untilAborted(holdTurn(answer, signal), signal);
+      reply = await untilAborted((async () => this.#eval(this.#complete(script), [...keys], values))(), signal);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (FrazilError.is(error)) throw error;

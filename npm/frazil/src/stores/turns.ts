@@ -9,31 +9,6 @@ const MAX_UNDER_WAY = 16;
 /** How long one keeps its turn, in milliseconds: where some of the tags hang, as on one node of a cluster, the others go on. */
 const TURN_MS = 500;
 
-/** By the signal of an allocation: its statements that the client has not answered yet. */
-const unanswered = /* @__PURE__ */ new WeakMap<AbortSignal, Set<PromiseLike<unknown>>>();
-
-/**
- * Has the turn of an allocation last until the client has answered the statement. When the signal aborts, the caller hears of it at once,
- * but the statement still waits in the pool or on the server: if the turn ended then, the next allocation would add one more.
- */
-export function holdTurn<T>(statement: PromiseLike<T>, signal: AbortSignal | undefined): PromiseLike<T> {
-  if (signal === undefined) return statement;
-  const statements = unanswered.get(signal) ?? new Set();
-  unanswered.set(signal, statements);
-  statements.add(statement);
-  const answered = () => {
-    statements.delete(statement);
-  };
-  statement.then(answered, answered);
-  return statement;
-}
-
-/** Calls `then` when no statement of a signal is left that its allocation waits for no more. */
-async function whenAnswered(signal: AbortSignal | undefined, then: () => void): Promise<void> {
-  if (signal?.aborted) await Promise.allSettled(unanswered.get(signal) ?? []);
-  then();
-}
-
 class Turns {
   #underWay = 0;
   readonly #waiting = new Set<() => void>();
@@ -72,8 +47,8 @@ class Turns {
 const turnsOf = /* @__PURE__ */ new WeakMap<object, Turns>();
 
 /**
- * Runs an allocation of a store object when fewer than `MAX_UNDER_WAY` others are under way, in the order of the calls. Its turn ends
- * when its statements have settled, also those of an allocation that was aborted, and after `TURN_MS` at the latest.
+ * Runs an allocation of a store object when fewer than `MAX_UNDER_WAY` others are under way, in the order of the calls. Its turn ends with
+ * it, or, if it was aborted, after `TURN_MS`.
  */
 export async function inTurn<T>(store: object, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   const turns = turnsOf.get(store) ?? new Turns();
@@ -81,7 +56,6 @@ export async function inTurn<T>(store: object, signal: AbortSignal | undefined, 
   await turns.enter(signal);
   let hasTurn = true;
   const leave = () => {
-    clearTimeout(timer);
     if (hasTurn) turns.leave();
     hasTurn = false;
   };
@@ -89,6 +63,11 @@ export async function inTurn<T>(store: object, signal: AbortSignal | undefined, 
   try {
     return await work();
   } finally {
-    void whenAnswered(signal, leave);
+    // When a signal aborts, the caller hears of it at once, but its statement still waits in the pool or on the server. If the turn ended
+    // then, the next allocation would add one more.
+    if (!signal?.aborted) {
+      clearTimeout(timer);
+      leave();
+    }
   }
 }
