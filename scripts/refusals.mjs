@@ -9,10 +9,12 @@ import { PLATFORMS } from "./platforms.mjs";
  * - `status`: the output of `git status`, which is empty if everything is committed;
  * - `versionErrors`, `repositoryErrors`: what `versions.mjs` and `repository.mjs` say against the checkout;
  * - `staleManifests`: the manifests that do not follow the repository;
+ * - `unprovenSuites`: the suites that have not passed with what they read in this checkout;
  * - `version`, and the text of the `changelog`, which must have a heading of it.
  */
 export function problemsOfCheckout(facts) {
-  const { hiddenFiles, status, versionErrors, staleManifests, repositoryErrors, version, changelog } = facts;
+  const { hiddenFiles, status, versionErrors, staleManifests, repositoryErrors, unprovenSuites, version, changelog } =
+    facts;
   const problems = [];
   if (hiddenFiles.length > 0)
     problems.push(
@@ -22,6 +24,10 @@ export function problemsOfCheckout(facts) {
   problems.push(...versionErrors, ...repositoryErrors);
   for (const path of staleManifests)
     problems.push(`${path} does not follow the repository: npm run repository -- --write`);
+  if (unprovenSuites.length > 0)
+    problems.push(
+      `docs/proofs/passed.json has no pass of this checkout of: ${unprovenSuites.join(", ")} (npm run test:all, npm run test:long)`,
+    );
   const headings = [...changelog.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
   const dated = new RegExp(`^\\[?${version.replaceAll(".", "\\.")}\\]? - \\d{4}-\\d\\d-\\d\\d$`);
   if (!headings.some((heading) => dated.test(heading)))

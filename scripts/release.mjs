@@ -14,6 +14,7 @@ import { buildCarriers, inspectCarrier } from "./released-carriers.mjs";
 import { staleManifests } from "./repository.mjs";
 import { problemsOfRecords } from "./runs.mjs";
 import { ask, root, step } from "./shell.mjs";
+import { unprovenSuites } from "./test/unproven.mjs";
 import { versionOf } from "./versions.mjs";
 
 const HELP = `npm run release -- --dry-run [--out FOLDER] [--built] [--record PATH]… [--without-runs]
@@ -60,6 +61,7 @@ async function factsOfCheckout() {
     versionErrors: await problemsOf(() => void versionOf()),
     repositoryErrors: await problemsOf(() => void manifests.push(...staleManifests())),
     staleManifests: manifests.map(({ path }) => path.slice(root.length)),
+    unprovenSuites: unprovenSuites(),
     // The version of the packages; where the others differ, `versionErrors` says so.
     version: readJson(`${root}npm/frazil/package.json`).version,
     changelog: readFileSync(`${root}CHANGELOG.md`, "utf8"),

@@ -40,6 +40,7 @@ const checkout = (facts) => ({
   versionErrors: [],
   repositoryErrors: [],
   staleManifests: [],
+  unprovenSuites: [],
   version: "1.2.3",
   changelog,
   ...facts,
@@ -71,6 +72,11 @@ refusals(problemsOfCheckout, checkout, [
     "a setting of the repository that cannot be used",
     () => checkout({ repositoryErrors: ["repository in package.json is 7"] }),
     "repository in package.json is 7",
+  ],
+  [
+    "suites that have not passed",
+    () => checkout({ unprovenSuites: ["loom", "nemesis-etcd-long"] }),
+    "docs/proofs/passed.json has no pass of this checkout of: loom, nemesis-etcd-long (npm run test:all, npm run test:long)",
   ],
   [
     "manifests that do not follow the repository",

@@ -2,7 +2,8 @@
 // every reason to refuse, and publications that fail and continue. `refusals.test.mjs` has each refusal alone.
 //
 // The copy has every carrier: where no addon is built on this machine, a file that is none. So `scripts/released-carriers.mjs` is replaced
-// in it: what is built is copied, and inspection refuses what begins with "broken".
+// in it: what is built is copied, and inspection refuses what begins with "broken". `scripts/test/unproven.mjs` is replaced too: the copy
+// has no tests, and what has not passed is in a file.
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -102,6 +103,12 @@ before(async () => {
       "export function inspectCarrier({ path }) {\n" +
       '  if (readFileSync(path + "/frazil.node").subarray(0, 6).toString() === "broken") throw new Error("it needs glibc 2.99");\n' +
       "}\n",
+  );
+  writeFileSync(join(checkout, "unproven.json"), "[]");
+  writeFileSync(
+    join(checkout, "scripts/test/unproven.mjs"),
+    'import { readFileSync } from "node:fs";\n' +
+      'export const unprovenSuites = () => JSON.parse(readFileSync("unproven.json", "utf8"));\n',
   );
   // No address of a repository, whether or not this checkout has one.
   editJson(join(checkout, "package.json"), (content) => {
@@ -235,6 +242,7 @@ test("the dry run finds every reason not to release, and the publication refuses
     // With --built, this is packed.
     append("npm/frazil/dist/node.cjs", "throw new Error();\n");
     writeFileSync(record, JSON.stringify(runs));
+    writeFileSync(join(checkout, "unproven.json"), '["nemesis-etcd-long"]');
     writeFileSync(join(checkout, "CHANGELOG.md"), `# Changelog\n\n## Unreleased\n\n## ${version}1 - 2026-11-23\n`);
     commit();
     append("README.md", "changed\n");
@@ -254,6 +262,7 @@ test("the dry run finds every reason not to release, and the publication refuses
     "the checkout has changes that are not committed:\nM README.md\n?? new.txt",
     `the version is ${version} in Cargo.toml, but not everywhere:\n  npm/${newer}/package.json: version is 9.9.9`,
     `npm/${stale}/package.json does not follow the repository: npm run repository -- --write`,
+    "docs/proofs/passed.json has no pass of this checkout of: nemesis-etcd-long (npm run test:all, npm run test:long)",
     `CHANGELOG.md has no heading of ${version}: must have "## ${version} - YYYY-MM-DD"`,
     `npm/${missing} has no frazil.node: npm run build:platforms builds every carrier`,
     `npm/${broken} fails inspection: it needs glibc 2.99`,
