@@ -78,7 +78,7 @@ export const segmentsProcesses = (store, seconds) => ({
   waits: true,
   requires: [runtimes, ...SERVERS[store]],
   env: { FRAZIL_SEGMENTS_STORE: store, FRAZIL_SEGMENTS_S: String(seconds) },
-  ...inFolder("segments/processes", { files: ["processes.test.mjs"], limitMs: 1000 * (3 * seconds + 120) }),
+  ...inFolder("segments/processes", { files: ["processes.test.mjs"], limitMs: 1000 * (3 * seconds + 300) }),
 });
 
 /** Lets processes mint under leases while faults strike them: for that many seconds, and then for half as many. */
@@ -95,7 +95,7 @@ export const workersLoad = (seconds) => ({
   requires: [runtimes],
   run: () => {
     process.env.FRAZIL_WORKERS_LOAD_S = String(seconds);
-    testFolder("workers-load", { limitMs: 1000 * (3 * seconds + 120) });
+    testFolder("workers-load", { limitMs: 1000 * (3 * seconds + 300) });
   },
 });
 
@@ -105,7 +105,7 @@ export const stateFile = (seconds, options) => ({
   whyUnavailable: whyNoAddon,
   env: { FRAZIL_STORM_S: String(seconds) },
   // One file at a time: a process in a mount namespace keeps the mounts of concurrent tests busy.
-  ...inFolder("local", { limitMs: 300_000, serial: true, ...options }),
+  ...inFolder("local", { serial: true, ...options }),
 });
 
 /** Installs and runs the packed package in each tool and runtime. FRAZIL_CONSUMERS names single ones. */
@@ -130,7 +130,7 @@ const store = (name, ...requires) => ({
   name: `stores-${name}`,
   waits: true,
   requires: [runtimes, ...requires],
-  ...inFolder(`stores/${name}`, { limitMs: 300_000 }),
+  ...inFolder(`stores/${name}`),
 });
 
 export const ALL_SUITES = [
@@ -170,7 +170,7 @@ export const ALL_SUITES = [
   { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segments", "wasm") },
   ...["workers-simulation", "segmented-simulation", "lease-driver-simulation"].map((name) => ({
     name,
-    ...inFolder(name, { limitMs: 300_000 }),
+    ...inFolder(name),
   })),
   { name: "attacks-native", ...onBackend("attacks", "native") },
   { name: "attacks-wasm", ...onBackend("attacks", "wasm") },
@@ -179,32 +179,32 @@ export const ALL_SUITES = [
     waits: true,
     whyUnavailable: whyNoAddon,
     requires: [faketime],
-    ...inFolder("clock-steps", { limitMs: 300_000 }),
+    ...inFolder("clock-steps"),
   },
   {
     name: "transport",
     waits: true,
     requires: [runtimes, postgres],
     under: () => tools.node24,
-    ...inFolder("transport", { limitMs: 300_000 }),
+    ...inFolder("transport"),
   },
   {
     name: "databases",
     waits: true,
     requires: [runtimes, postgres, mariadb],
     under: () => tools.node24,
-    ...inFolder("pages", { files: ["databases.test.mjs"], limitMs: 300_000 }),
+    ...inFolder("pages", { files: ["databases.test.mjs"] }),
   },
   // The longest first from here on, so that none is left to run alone.
   { name: "local", ...stateFile(20), requires: [faketime, fileSystems, mounts] },
   // A release is packed and published several times, on a machine that may have other work: the limit ends what hangs.
   { name: "packaging", optional: [runtimes, browser], ...inFolder("packaging", { limitMs: 900_000 }) },
-  { name: "workers", waits: true, requires: [runtimes], ...inFolder("workers", { limitMs: 300_000 }) },
+  { name: "workers", waits: true, requires: [runtimes], ...inFolder("workers") },
   {
     name: "stores",
     waits: true,
     requires: [runtimes, postgres, mariadb, redis],
-    ...inFolder("stores", { limitMs: 300_000 }),
+    ...inFolder("stores"),
   },
   store("postgres", postgres, pgbouncer),
   store("mysql", mariadb, faketime),
@@ -223,13 +223,13 @@ export const ALL_SUITES = [
     name: "serverless",
     waits: true,
     requires: [runtimes, postgres],
-    ...inFolder("serverless", { limitMs: 300_000 }),
+    ...inFolder("serverless"),
   },
   {
     name: "segments-slow",
     waits: true,
     requires: [runtimes, postgres],
-    ...inFolder("segments/processes", { files: ["slow.test.mjs"], limitMs: 300_000 }),
+    ...inFolder("segments/processes", { files: ["slow.test.mjs"] }),
   },
   { name: "segments-processes", ...segmentsProcesses("postgres", 18) },
   ...Object.keys(SERVERS).map((name) => ({ name: `nemesis-${name}`, ...nemesis(name, 27) })),
@@ -237,7 +237,7 @@ export const ALL_SUITES = [
     name: "url-shortener",
     waits: true,
     requires: [runtimes, browser, postgres],
-    ...inFolder("url-shortener", { limitMs: 300_000 }),
+    ...inFolder("url-shortener"),
   },
   { name: "attacks-process", ...inFolder("attacks/process") },
   { name: "cli", ...inFolder("cli") },

@@ -63,7 +63,7 @@ export const coreTest = (name, env) => optimised([name], ["--", "--nocapture", "
  * The arguments of Node that run the tests of a folder, or those of its files that `files` names. A test that takes longer than
  * `limitMs` counts as hanging. `serial`: one file at a time (default: one for each processor but one).
  */
-function folderArguments(folder, { files, limitMs = 120_000, serial = false } = {}) {
+function folderArguments(folder, { files, limitMs = 300_000, serial = false } = {}) {
   const all = readdirSync(`${root}tests-js/${folder}`).filter((name) => name.endsWith(".test.mjs"));
   const chosen = files ?? all;
   for (const name of chosen) if (!all.includes(name)) throw new Error(`tests-js/${folder} has no ${name}`);

@@ -59,12 +59,12 @@ export const QUICK_SUITES = [
     waits: true,
     ...inFolder("stores", { files: ["contract.test.mjs", "segment-contract.test.mjs"] }),
   },
-  { name: "stores-sqlite", requires: [runtimes], waits: true, ...inFolder("stores/sqlite", { limitMs: 300_000 }) },
+  { name: "stores-sqlite", requires: [runtimes], waits: true, ...inFolder("stores/sqlite") },
   {
     name: "postgres-contract",
     requires: [runtimes, postgres],
     waits: true,
-    ...inFolder("stores/postgres", { files: ["contract.test.mjs"], limitMs: 300_000 }),
+    ...inFolder("stores/postgres", { files: ["contract.test.mjs"] }),
   },
   {
     name: "pages",

@@ -39,7 +39,9 @@ function copyWithAddon() {
   return folder;
 }
 
-test("a second copy of the addon in another thread is refused", { skip: !native && "needs the addon" }, async () => {
+test("a second copy of the addon in another thread is refused", {
+  skip: !native && "a copy of the addon",
+}, async () => {
   const { code, message } = await inWorker(join(copyWithAddon(), "dist/node.cjs"));
   assert.equal(code, "STATE_CONFLICT");
   assert.match(message, /another copy of frazil is loaded from .*frazil\.node/);
@@ -48,7 +50,7 @@ test("a second copy of the addon in another thread is refused", { skip: !native 
 });
 
 test("the same copy of the addon in another thread is not refused", {
-  skip: !native && "needs the addon",
+  skip: !native && "a copy of the addon",
 }, async () => {
   const { id } = await inWorker("frazil");
   assert.equal(ids.decode(id).node, 5);
@@ -75,7 +77,7 @@ const inTurn = (options) =>
   `);
 
 // docs/safety.md: 3
-test("a state outlives the thread that created it", { skip: !native && "needs the addon" }, async () => {
+test("a state outlives the thread that created it", { skip: !native && "a copy of the addon" }, async () => {
   const issued = await inTurn("{ node: 6 }");
   assert.equal(issued.length, 500);
   assert.equal(repeats(issued), 0);
