@@ -104,6 +104,7 @@ refusals(problemsOfCheckout, checkout, [
       versionErrors: ["c"],
       repositoryErrors: ["d"],
       staleManifests: ["e"],
+      unprovenSuites: ["f"],
       version: "1.2.3",
       changelog: "",
     }),
@@ -112,6 +113,7 @@ refusals(problemsOfCheckout, checkout, [
     "c",
     "d",
     "e does not follow the repository: npm run repository -- --write",
+    "docs/proofs/passed.json has no pass of this checkout of: f (npm run test:all, npm run test:long)",
     noHeading,
   ],
 ]);
