@@ -1,10 +1,11 @@
-// Leases in processes and threads of their own, on real time: what holds a process, what its end loses, and garbage collection.
+// Leases in processes and threads of their own: what holds a process, what its end loses, and garbage collection.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { inNewProcess } from "../api/package-copy.mjs";
 
 const store = new URL("memory-store.mjs", import.meta.url).href;
+const faked = new URL("faked.mjs", import.meta.url).href;
 const START = `
   import { lease } from "frazil/lease";
   import { Snowflake } from "frazil";
@@ -14,15 +15,38 @@ const START = `
   const never = () => new Promise(() => {});
   const print = (value) => process.stdout.write(JSON.stringify(value));
 `;
-const inProcess = (body, options) => inNewProcess(START + body, options);
+/** What holds the process by its timers. */
+const HOLDING = `
+  const holding = async () => {
+    await new Promise(setImmediate);
+    return process.getActiveResourcesInfo().filter((resource) => resource === "Timeout");
+  };
+  /** Whether a time is over, by a timer that does not hold the process. Timers run in the order of their times, however late. */
+  const timer = (ms) => {
+    const timer = { isOver: false };
+    setTimeout(() => (timer.isOver = true), ms).unref();
+    return timer;
+  };
+`;
+const inProcess = (body, options) => inNewProcess(START + HOLDING + body, options);
+/** In a process whose time stands still, and moves as `time` is told. */
+const inFakedProcess = (body, options) =>
+  inNewProcess(
+    `import { time } from ${JSON.stringify(faked)};
+    ${START}
+    const storeWith = (options) => MemoryStore.with({ now: () => Date.now(), ...options });
+    ${body}`,
+    options,
+  );
 const folder = fileURLToPath(new URL("./", import.meta.url));
 
 test("a process with an open lease ends by itself", async () => {
   const said = await inProcess(`
     const ids = await lease(MemoryStore.with());
-    process.on("exit", () => print({ uptime: process.uptime(), id: String(ids.next()) }));
+    const held = await holding();
+    process.on("exit", () => print({ held, id: String(ids.next()) }));
   `);
-  assert.ok(said.uptime < 9, `${said.uptime} s`);
+  assert.deepEqual(said.held, []);
   assert.match(said.id, /^\d+$/);
 });
 
@@ -36,24 +60,24 @@ test("a process whose store hangs ends by itself, and not while a caller waits",
     held = true;
     await sleep(400);
     const beganMs = performance.now();
-    let endedMs = NaN;
-    ids.nextAsync().catch(({ code }) => {
-      endedMs = performance.now();
-      globalThis.code = code;
+    const late = timer(4000);
+    let said;
+    ids.nextAsync().catch(async ({ code }) => {
+      said = { code, waitedMs: performance.now() - beganMs, isLate: late.isOver, heldAfter: await holding() };
     });
-    process.on("exit", () =>
-      print({ code: globalThis.code, waitedMs: endedMs - beganMs, restMs: performance.now() - endedMs }),
-    );
+    const heldMeanwhile = await holding();
+    process.on("exit", () => print({ ...said, heldMeanwhile }));
   `);
   assert.equal(said.code, "LEASE_EXPIRED");
-  assert.ok(said.waitedMs >= 1490 && said.waitedMs < 4000, `${said.waitedMs} ms`);
-  assert.ok(said.restMs < 1000, `${said.restMs} ms`);
+  assert.ok(said.waitedMs >= 1490 && !said.isLate, `${said.waitedMs} ms`);
+  assert.ok(said.heldMeanwhile.length > 0);
+  assert.deepEqual(said.heldAfter, []);
 });
 
 test("process.exit() without close(): the next holder begins after the window, so nothing repeats", async () => {
   const said = await inProcess(`
     const store = MemoryStore.with({ nodes: { from: 3, to: 3 } });
-    const ids = await lease(store, { windowMs: 500 });
+    const ids = await lease(store);
     const last = ids.nextMany(5000).at(-1);
     const { untilMs } = store.rows().get(3);
     process.on("exit", () => print({ last: ids.decode(last).timestampMs, untilMs, verbs: store.calls.map(({ verb }) => verb) }));
@@ -64,25 +88,25 @@ test("process.exit() without close(): the next holder begins after the window, s
 });
 
 test("a generator that was garbage-collected is released, also if a listener uses it", async () => {
-  const said = await inProcess(
+  const said = await inFakedProcess(
     `
-    const store = MemoryStore.with({ scope: "gc" });
+    const store = storeWith({ scope: "gc" });
     async function forget(listens) {
-      const ids = await lease(store, { scope: "gc", windowMs: 600 });
+      const ids = await time.until(lease(store, { scope: "gc", windowMs: 600 }));
       ids.next();
       if (listens) for (const event of ["acquired", "renewed", "lost", "refused"]) ids.on(event, () => ids.node);
     }
     await forget(false);
     await forget(true);
-    const kept = await lease(store, { scope: "gc", windowMs: 600 });
+    const kept = await time.until(lease(store, { scope: "gc", windowMs: 600 }));
     for (let turn = 0; turn < 40; turn++) {
-      await sleep(50);
+      await time.advance(50);
       gc();
       if (store.calls.filter(({ verb }) => verb === "release").length === 2) break;
     }
-    await sleep(700);
+    await time.advance(700);
     const calls = store.calls.length;
-    await sleep(700);
+    await time.advance(700);
     print({
       released: store.calls.filter(({ verb }) => verb === "release").map(({ request }) => request.node),
       node: kept.node,
@@ -98,23 +122,23 @@ test("a generator that was garbage-collected is released, also if a listener use
 });
 
 test("a call that waits keeps its generator", async () => {
-  const said = await inProcess(
+  const said = await inFakedProcess(
     `
     let held = false;
-    const store = MemoryStore.with({ fault: (_, execute) => (held ? never() : execute()) });
+    const store = storeWith({ fault: (_, execute) => (held ? never() : execute()) });
     async function wait() {
-      const ids = await lease(store, { windowMs: 300 });
+      const ids = await time.until(lease(store, { windowMs: 300 }));
       held = true;
-      await sleep(350);
+      await time.advance(350);
       return ids.nextAsync();
     }
     const waiting = wait();
     for (let turn = 0; turn < 10; turn++) {
-      await sleep(60);
+      await time.advance(60);
       gc();
     }
     held = false;
-    print({ id: String(await waiting) });
+    print({ id: String(await time.until(waiting)) });
   `,
     { flags: ["--expose-gc"] },
   );
@@ -124,15 +148,21 @@ test("a call that waits keeps its generator", async () => {
 test('with renew: "calls" a generator that was garbage-collected leaves nothing in the core', async () => {
   const said = await inProcess(
     `
+    let made = 0;
+    let collected = 0;
+    const registry = new FinalizationRegistry(() => collected++);
+    const makeOne = async () => {
+      const store = MemoryStore.with({ scope: "gc" });
+      const ids = await lease(store, { scope: "gc", renew: "calls" });
+      ids.next();
+      registry.register(ids);
+      made++;
+    };
     const make = async (count) => {
-      for (let made = 0; made < count; made++) {
-        const store = MemoryStore.with({ scope: "gc" });
-        const ids = await lease(store, { scope: "gc", renew: "calls" });
-        ids.next();
-      }
-      for (let turn = 0; turn < 5; turn++) {
+      while (count-- > 0) await makeOne();
+      for (let turn = 0; turn < 5 || (turn < 100 && collected < made); turn++) {
         gc();
-        await sleep(10);
+        await new Promise(setImmediate);
       }
     };
     await make(1000);
@@ -166,20 +196,22 @@ test("calls that wait leave nothing behind until the lease changes", async () =>
 });
 
 test("no random numbers from the kernel for a while: pauses as after other failures", async () => {
-  const said = await inProcess(
+  const said = await inFakedProcess(
     `
     import fs from "node:fs";
     let events = 0;
-    const ids = await lease(MemoryStore.with(), { windowMs: 400, renew: "calls", maxAsyncWaitMs: 1500 });
+    const ids = await time.until(
+      lease(storeWith(), { windowMs: 400, renew: "calls", maxAsyncWaitMs: 1500 }),
+    );
     ids.on("refused", () => events++);
-    await sleep(500);
+    await time.advance(500);
     const { openSync } = fs;
     fs.openSync = () => {
       throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
     };
-    const { code } = await ids.ready().catch((error) => error);
+    const { code } = await time.until(ids.ready()).catch((error) => error);
     fs.openSync = openSync;
-    await ids.ready();
+    await time.until(ids.ready());
     print({ events, code, id: String(ids.next()) });
     await ids.close();
   `,
@@ -206,7 +238,7 @@ test("worker threads: each lease has a node id of its own", async () => {
       });
     const verbs = ["acquire", "renew", "release", "ensure"];
     const store = { name: "main thread", ...Object.fromEntries(verbs.map((verb) => [verb, ask(verb)])) };
-    const ids = await lease(store, { windowMs: 2000 });
+    const ids = await lease(store, { windowMs: 60_000 });
     const all = Array.from(ids.nextMany(2000), String);
     parentPort.postMessage({ node: ids.node, backend: ids.backend, all });
     // A node id that is released may be granted again.
@@ -253,20 +285,31 @@ test("worker threads: each lease has a node id of its own", async () => {
 
 test("lease() that is rejected leaves a process that ends", async () => {
   const said = await inProcess(`
-    const beganMs = performance.now();
+    const late = timer(1500);
     const error = await lease(MemoryStore.with({ fault: never }), { maxAsyncWaitMs: 200, windowMs: 1000 }).catch((error) => error);
-    const rejectedMs = performance.now() - beganMs;
-    process.on("exit", () => print({ code: error.code, rejectedMs, endedMs: performance.now() - beganMs }));
+    const { isOver: isLate } = late;
+    process.on("exit", () => print({ code: error.code, isLate }));
   `);
-  assert.equal(said.code, "STORE_UNAVAILABLE");
-  assert.ok(said.rejectedMs < 1500, `${said.rejectedMs} ms`);
-  assert.ok(said.endedMs < said.rejectedMs + 2000, `${said.endedMs} ms`);
+  assert.deepEqual(said, { code: "STORE_UNAVAILABLE", isLate: false });
+});
+
+test("lease() that is rejected holds its process until its attempt has ended", async () => {
+  const said = await inFakedProcess(`
+    const options = { maxAsyncWaitMs: 200, windowMs: 1000 };
+    const { code } = await time.until(lease(storeWith({ fault: never }), options).catch((error) => error));
+    const rejectedMs = time.ms;
+    while (time.pending.holding > 0) await time.advance(1);
+    print({ code, rejectedMs, restMs: time.ms - rejectedMs });
+  `);
+  const { code, rejectedMs, restMs } = said;
+  assert.deepEqual([code, rejectedMs], ["STORE_UNAVAILABLE", 200]);
+  assert.ok(restMs <= 1000, `${restMs} ms`);
 });
 
 test("the lease works under fake timers that begin after it was opened, and under node:test's", async () => {
   const said = await inProcess(`
     import { mock } from "node:test";
-    const store = MemoryStore.with();
+    const store = MemoryStore.with({ now: () => Date.now() });
     const ids = await lease(store);
     mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: Date.now() });
     const first = ids.next();
