@@ -9,7 +9,17 @@ import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import { leaseUntilTimeout } from "../minting/time-out-lease.mjs";
 
-const { out, url, scope, windowMs, time, node, pool: poolOptions, broken } = JSON.parse(process.argv[2]);
+const {
+  out,
+  url,
+  scope,
+  windowMs,
+  maxAsyncWaitMs,
+  time,
+  node,
+  pool: poolOptions,
+  broken,
+} = JSON.parse(process.argv[2]);
 
 const stop = () => process.kill(process.pid, "SIGSTOP");
 const pool = new pg.Pool({ connectionString: url, ...poolOptions });
@@ -37,7 +47,8 @@ const events = {};
 const proper = {
   async ready() {
     if (ids === undefined) {
-      ids = await lease(store, { scope, windowMs, time, renew: "calls", ...(node !== undefined && { node }) });
+      const waits = { windowMs, maxAsyncWaitMs, renew: "calls" };
+      ids = await lease(store, { scope, time, ...waits, ...(node !== undefined && { node }) });
       for (const event of ["acquired", "renewed", "lost", "refused"])
         ids.on(event, (detail) => {
           events[event] = (events[event] ?? 0) + 1;

@@ -1,4 +1,5 @@
 // A TCP proxy on loopback that tests cut: then it forwards nothing, and neither side is told, as on a broken network.
+import { once } from "node:events";
 import { connect, createServer } from "node:net";
 
 /** Forwards connections to a port of this host. */
@@ -34,6 +35,8 @@ export async function startProxy(targetPort) {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: server.address().port,
+    /** Resolves when somebody connects, also while it is cut. */
+    nextConnection: () => once(server, "connection"),
     cut() {
       isCut = true;
       for (const socket of [...pairs].flat()) socket.pause();
