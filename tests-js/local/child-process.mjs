@@ -123,8 +123,8 @@ export async function start(t, { boot, clocks, disk, pause, mounts = [], asPid1 
   };
 }
 
-/** A condition that does not hold after this long counts as a failure. */
-const TIMEOUT_MS = 90_000;
+/** A condition that does not hold after this long counts as a failure: a little earlier than the suite ends the test. */
+const TIMEOUT_MS = 280_000;
 
 /** Waits until a condition holds, and returns its value. */
 export async function until(condition) {
