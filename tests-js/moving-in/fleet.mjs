@@ -71,8 +71,8 @@ function newGeneration({ url, broken, ...task }) {
 }
 
 /**
- * Lets a fleet mint for so long, and until `isEnough(counted)`, and counts. `java`: { program, processes, taskOf, endings }: the signals that end one of its
- * processes. `frazil`: { processes, task }. One process after the other is struck.
+ * Lets a fleet mint for so long, and until `isEnough(counted)`, and counts. `java`: { program, processes, taskOf, endings }: the signals
+ * that end one of its processes. `frazil`: { processes, task }. One process after the other is struck.
  * `onlyOld`: only those of the old generation.
  */
 export async function runFleet({ seconds = 0, isEnough = () => true, java, frazil, onlyOld = false, seed = 20261122 }) {
