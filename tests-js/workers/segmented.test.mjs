@@ -88,18 +88,18 @@ for (const date of DATES) {
         const answers = Array.from({ length: 3 }, () => worker.call("next", given));
         await untilWaits(3, given);
         for (const [at, ms] of [60, 110].entries()) {
-          await until((carriedOut) => carriedOut === 1, "carried-out");
+          await until((carriedOut) => carriedOut >= 1, "carried-out");
           await worker.call("move", { ms });
           await untilAsked(at + 2);
         }
-        await until(({ ranges }) => ranges === 1, "stats", given);
+        await until(({ ranges }) => ranges >= 1, "stats", given);
         // More than there is: another attempt, which begins when the tries of the first one have ended.
         const more = worker.call("many", { ...given, count: 30 });
         await untilWaits(4, given);
         const [first, ...others] = await worker.call("attempts");
         assert.deepEqual(others, [first, first]);
         await worker.call("release", { name: "second" });
-        await until((carriedOut) => carriedOut === 3, "carried-out");
+        await until((carriedOut) => carriedOut >= 3, "carried-out");
         await worker.call("release", { name: "first" });
         const numbers = (await Promise.all(answers)).map(({ number }) => number);
         // Of the next ranges too, since a range that a try took for nobody is a hole before them.
@@ -116,12 +116,12 @@ for (const date of DATES) {
       await worker.call("delays", { delays: [{ after: "late" }, { after: "late" }] });
       await stopped(async () => {
         const cancel = cancellable(addressOf(worker, "next", given));
-        await until((carriedOut) => carriedOut === 1, "carried-out");
+        await until((carriedOut) => carriedOut >= 1, "carried-out");
         const answer = worker.call("next", given);
         await untilWaits(2, given);
         cancel();
         await worker.call("move", { ms: 60 });
-        await until((carriedOut) => carriedOut === 2, "carried-out");
+        await until((carriedOut) => carriedOut >= 2, "carried-out");
         await worker.call("move", { ms: 110 });
         const { number } = await answer;
         assert.match(number, /^[12]$/);
@@ -139,7 +139,7 @@ for (const date of DATES) {
     test("a promise that requests share, as a naive cache has it, is never settled for the others or throws", async () => {
       await worker.call("init", { options: { tag: "naive" } });
       const cancel = cancellable(addressOf(worker, "naive"));
-      await until(({ joined }) => joined === 1, "joined");
+      await until(({ joined }) => joined >= 1, "joined");
       const end = new AbortController();
       const call = fetch(addressOf(worker, "naive"), { signal: end.signal })
         .then((response) => response.json())
@@ -147,7 +147,7 @@ for (const date of DATES) {
           (answer) => (answer.error ? answer : { number: answer }),
           (error) => ({ error }),
         );
-      await until(({ joined }) => joined === 2, "joined");
+      await until(({ joined }) => joined >= 2, "joined");
       cancel();
       // Its timers run in the loop that answers this call: those of a request that was not cancelled are over by then.
       for (let [before, looks] = [-1, 0]; before !== looks; await sleep(100)) {
@@ -318,7 +318,7 @@ for (const date of DATES) {
       await stopped(async () => {
         await assert.rejects(worker.call("signal", { ...given, ms: 50 }), /abort|timeout/i);
         await worker.call("release", { name: "aborted" });
-        await until(({ ranges }) => ranges === 1, "stats", given);
+        await until(({ ranges }) => ranges >= 1, "stats", given);
       });
       // Its answer counts for the others.
       const { number, stats } = await worker.call("next", given);
@@ -328,7 +328,7 @@ for (const date of DATES) {
     test("tryNext() never waits: it has the store asked beside the request", async () => {
       const given = await begun("try");
       assert.equal((await worker.call("try", given)).number, null);
-      await until(({ ranges }) => ranges === 1, "stats", given);
+      await until(({ ranges }) => ranges >= 1, "stats", given);
       assert.equal((await worker.call("try", given)).number, "1");
       assert.equal((await worker.call("stats", given)).waits, 0);
     });
