@@ -56,7 +56,10 @@ export class Numbering extends DurableObject {
 
 const numbering = (env) => env.NUMBERING.get(env.NUMBERING.idFromName("one"));
 
-/** How long the calls of the store wait, in their order, before they are carried out and after, and until which names are released. */
+/**
+ * How long the calls of the store wait, in their order, before they are carried out and after, until which names are released, and by
+ * how much the clock moves when they are carried out.
+ */
 let delays = [];
 /** The attempts that the store was asked for. */
 const attempts = [];
@@ -75,13 +78,14 @@ async function until(name) {
 function delayed(env) {
   const store = new DurableObjectStore(env.FRAZIL);
   const allocate = async (request) => {
-    const { beforeMs = 0, before, afterMs = 0, after, error } = delays.shift() ?? {};
+    const { beforeMs = 0, before, moveMs = 0, afterMs = 0, after, error } = delays.shift() ?? {};
     attempts.push(request.attempt);
     if (error === "lost before") throw new Error(error);
     if (beforeMs) await scheduler.wait(beforeMs);
     if (before) await until(before);
     const answer = await store.allocate(request);
     carriedOut++;
+    move(moveMs);
     if (afterMs) await scheduler.wait(afterMs);
     if (after) await until(after);
     if (error) throw new Error(error);
