@@ -33,7 +33,8 @@ export async function drawOverBrokenConnections(port, storeOf, { ended = false, 
 
 /**
  * Holds a lease over a client whose connections are dropped, with attempts of half a second. `storeOf` as above; the store has the
- * scope, of the layout "default". Rejects if the lease is not renewed within 12 seconds: the window lasts 5.
+ * scope, of the layout "default". It waits for as long as it takes until the lease is renewed, or another is granted: the system keeps a
+ * dropped connection for a quarter of an hour, so a client that keeps one, too, meets the limit of the suite.
  */
 export async function holdOverBrokenConnections(port, storeOf, { scope = "short" } = {}) {
   const proxy = await startProxy(port);
@@ -44,11 +45,9 @@ export async function holdOverBrokenConnections(port, storeOf, { scope = "short"
       for (let round = 0; round < 2; round++) {
         const before = ids.stats().lease;
         proxy.drop();
-        const limitMs = performance.now() + 12_000;
         for (;;) {
           const { renewed, acquired } = ids.stats().lease;
           if (renewed + acquired > before.renewed + before.acquired) break;
-          if (performance.now() > limitMs) throw ids.health().lease.problem ?? new Error("no attempt has ended");
           await sleep(50);
         }
         ids.next();
