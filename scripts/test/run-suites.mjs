@@ -24,12 +24,15 @@ async function runOnce(suite, { isolate, held }) {
   mkdirSync(`${root}.cache`, { recursive: true });
   const folder = mkdtempSync(`${root}.cache/report-`);
   const report = `${folder}/report.jsonl`;
-  let { program, args } = commandOf(suite);
+  const { program, args } = commandOf(suite);
   const isolated = isolate?.(suite, program, args);
-  if (isolated) ({ program, args } = isolated);
   try {
     const env = { ...process.env, ...suite.env, FRAZIL_TEST_REPORT: report };
-    const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], env });
+    const child = spawn(isolated?.program ?? program, isolated?.args ?? args, {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+      env,
+    });
     let output = "";
     for (const [stream, to] of [
       [child.stdout, process.stdout],
