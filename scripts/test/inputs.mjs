@@ -104,6 +104,8 @@ const OF_SUITE = {
     "scripts/crates.mjs",
     "scripts/packages.mjs",
     "scripts/versions.mjs",
+    // The version stands in these as well.
+    "examples/url-shortener",
     "npm",
     "LICENSE-MIT",
     "LICENSE-APACHE",
