@@ -45,9 +45,11 @@ function digest(paths) {
   return hash.digest("hex");
 }
 
+const stampOf = (name) => name.replaceAll(" ", "-");
+
 /** Runs a step unless its inputs are the same as in the last run. */
 async function cached(name, inputs, outputs, work) {
-  const stamp = `${root}.cache/${name.replaceAll(" ", "-")}`;
+  const stamp = `${root}.cache/${stampOf(name)}`;
   const now = digest(inputs.map((input) => `${root}${input}`));
   const fresh =
     existsSync(stamp) &&
@@ -256,6 +258,11 @@ async function buildPackage() {
   }
 }
 
+const PACKAGE_STEP = "building the package";
+
+/** Whether this clone was ever built. */
+export const isBuilt = () => existsSync(`${root}.cache/${stampOf(PACKAGE_STEP)}`);
+
 export async function build() {
   const rust = ["Cargo.toml", "Cargo.lock", "crates/core/Cargo.toml", "crates/core/src", "scripts/build.mjs"];
   if (PLATFORM_HERE !== undefined) {
@@ -284,7 +291,7 @@ export async function build() {
     "scripts/platforms.mjs",
     "package-lock.json",
   ];
-  await cached("building the package", sources, ["npm/frazil/dist/node.cjs", "npm/frazil/decode.js"], buildPackage);
+  await cached(PACKAGE_STEP, sources, ["npm/frazil/dist/node.cjs", "npm/frazil/decode.js"], buildPackage);
   const pages = ["docs", "npm/frazil/npm-page.md", "npm/frazil/package.json", "package.json", "scripts/pages.mjs"];
   await cached("copying the pages", pages, ["npm/frazil/README.md", "npm/frazil/docs/api.md"], writePages);
   // npm links the command of a package only if its file is there, and it was not when npm installed the packages.

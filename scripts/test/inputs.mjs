@@ -6,8 +6,7 @@ export const NOT_INPUTS = [
   "scripts/test/inputs.mjs",
   "docs/proofs/passed.json",
   "docs/proofs/flakes.json",
-  "docs/proofs/consumers.md",
-  "docs/proofs/platforms.json",
+  ...["consumers.md", "mutants.md", "platforms.json", "platforms.md"].map((name) => `docs/proofs/${name}`),
 ];
 
 /** The runner, and what all suites have in common. */
@@ -18,18 +17,7 @@ export const RUNNER = [
   "scripts/setup.mjs",
   "scripts/shell.mjs",
   "scripts/tools.mjs",
-  ...[
-    "all-suites",
-    "commands",
-    "failures",
-    "long-suites",
-    "main",
-    "namespace",
-    "quick-suites",
-    "rows",
-    "run-suites",
-    "suites",
-  ].map((name) => `scripts/test/${name}.mjs`),
+  "scripts/test",
 ];
 
 /** Cargo reads the manifest of each crate. */
@@ -80,6 +68,7 @@ const STORES = [
   "docs/stores.md",
   "docs/stores",
   "docs/segments.md",
+  "docs/serverless.md",
   "docs/leases.md",
 ];
 const PROCESSES = [...SERVERS, "tests-js/segments", "docs/segments.md"];
@@ -125,7 +114,7 @@ const OF_SUITE = {
   "clock-steps": [...TESTS, "tests-js/clock-steps"],
   transport: [...SERVERS, ...PAGES, "tests-js/transport"],
   databases: [...SERVERS, ...PAGES, "tests-js/pages"],
-  local: [...TESTS, "scripts/local-platform.mjs", "docs/local.md", "docs/proofs/local.md"],
+  local: [...TESTS, "scripts/local-platform.mjs", "docs/local.md", "docs/proofs/local-platforms.json"],
   packaging: [
     ...PACKED,
     ".github",
@@ -145,7 +134,7 @@ const OF_SUITE = {
   node22: RUNTIMES,
   bun: RUNTIMES,
   deno: RUNTIMES,
-  "workers-tools": [...PACKED, "tests-js/workers-tools"],
+  "workers-tools": [...PACKED, "tests-js/workers-tools", "tests-js/types"],
   "wasm-bindgen": RUNTIMES,
   consumers: [...PACKED, "tests-js/consumers", "tests-js/types"],
   "workers-load": [...SERVERS, "tests-js/workers-load"],

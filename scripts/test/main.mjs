@@ -8,27 +8,39 @@
 //   npm run test:all -- --check-inputs   each where the repository has only its declared inputs
 //   npm run test:long                the long suites
 //   npm run ready                    formats and applies lint fixes first, then the quick suites
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { rustTools, setUp } from "../setup.mjs";
 import { root, run } from "../shell.mjs";
 import { flakeLine, tooOften } from "./failures.mjs";
 import { inputsOf, RUNNER } from "./inputs.mjs";
 import { inNamespace, whyNoNamespace } from "./namespace.mjs";
-import { chooseDue, keyOf, readRows, treeNow, whyNoRow, writeRow } from "./rows.mjs";
-import { runSuites } from "./run-suites.mjs";
-import { SUITES } from "./suites.mjs";
+import { chooseDue, hasPassedWithInputs, keyOf, readRows, treeNow, whyNoRow, writeRow } from "./rows.mjs";
+import { prepare, runSuites } from "./run-suites.mjs";
+import { hasRow, SUITES } from "./suites.mjs";
 
 const FLAKES = "docs/proofs/flakes.json";
 const write = (text) => process.stdout.write(`${text}\n`);
 
-const { values, positionals: names } = parseArgs({
-  allowPositionals: true,
-  options: Object.fromEntries(
-    ["list", "all", "long", "due", "fix", "check-inputs", "as-is"].map((name) => [name, { type: "boolean" }]),
-  ),
-});
-const hasRow = ({ tier }) => tier !== "quick";
+/** Says what is wrong with the command line, and ends. */
+function misuse(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(2);
+}
+
+function readCommandLine() {
+  const names = ["list", "all", "long", "due", "fix", "check-inputs", "as-is"];
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: Object.fromEntries(names.map((name) => [name, { type: "boolean" }])),
+    });
+  } catch (error) {
+    return misuse(`${error.message}\nOptions: --${names.slice(0, -1).join(", --")}`);
+  }
+}
+
+const { values, positionals: names } = readCommandLine();
 const rowNames = SUITES.filter(hasRow).map(({ name }) => name);
 
 if (values.list) {
@@ -36,7 +48,7 @@ if (values.list) {
   process.exit(0);
 }
 const unknown = names.filter((name) => !SUITES.some((suite) => suite.name === name));
-if (unknown.length > 0) throw new Error(`unknown suite: ${unknown.join(", ")}; npm test -- --list names all suites`);
+if (unknown.length > 0) misuse(`unknown suite: ${unknown.join(", ")}. All names: npm test -- --list`);
 
 if (values["as-is"]) {
   // A suite in this process, for the runner: everything is installed and built.
@@ -48,10 +60,11 @@ const tier = values.long ? "long" : values.all ? "all" : "quick";
 let chosen = SUITES.filter((suite) => (names.length > 0 ? names.includes(suite.name) : suite.tier === tier));
 
 const results = [];
-// In a clone that was never built, `npm start` is the build.
-const isBare = !existsSync(`${root}.cache/building-the-package`);
+// Not imported for a suite in its own process: what builds is none of its inputs.
+const { build, isBuilt } = await import("../build.mjs");
 const [first] = chosen;
-if (isBare && first?.name === "start") {
+// In a clone that was never built, `npm start` is the build.
+if (!isBuilt() && first?.name === "start") {
   results.push(...(await runSuites([first])));
   chosen = chosen.slice(1);
 }
@@ -62,19 +75,20 @@ if (values.fix) {
   (await import("../proofs.mjs")).formatOthers();
   run(`${root}node_modules/.bin/biome`, ["check", "--write", "."]);
 }
-// Not for a suite in its own process: what builds is none of its inputs.
-await (await import("../build.mjs")).build();
+await build();
 
 if (values.due) {
   const rows = readRows();
+  chosen = chosen.filter(hasRow);
+  // The versions in a row are of what is installed.
+  for (const suite of chosen) if (hasPassedWithInputs(suite, rows)) await prepare(suite);
   const keys = new Map(chosen.map((suite) => [suite.name, keyOf(suite)]));
   const { due, sample } = chooseDue(chosen, rows, keys, treeNow());
   const list = (suites) => (suites.length === 0 ? "none" : suites.map(({ name }) => name).join(", "));
   write(`Not passed yet as they are now: ${list(due)}`);
   write(`A sample of the others: ${list(sample)}`);
-  const ages = SUITES.filter(({ tier }) => tier === "long").map(
-    ({ name }) => `${name} ${rows.get(name)?.date ?? "never"}`,
-  );
+  const long = SUITES.filter(({ tier }) => tier === "long");
+  const ages = long.map(({ name }) => `${name} ${rows.get(name)?.date ?? "never"}`);
   write(`The long suites last passed: ${ages.join(", ")}\n`);
   const both = new Set([...due, ...sample]);
   chosen = chosen.filter((suite) => both.has(suite));
@@ -82,7 +96,7 @@ if (values.due) {
 
 if (values["check-inputs"]) {
   const reason = whyNoNamespace();
-  if (reason !== undefined) throw new Error(reason);
+  if (reason !== undefined) misuse(reason);
 }
 const isolate =
   values["check-inputs"] &&
@@ -114,12 +128,12 @@ if (failed.length > 0) {
   const list = failed.map(({ name }) => name);
   write(`\nFailed: ${list.join(", ")}. To repeat: npm test -- ${list.join(" ")}`);
 }
-for (const { flakes = [] } of results) for (const flake of flakes) write(flakeLine(flake));
 const often = tooOften(JSON.parse(readFileSync(`${root}${FLAKES}`, "utf8")));
 if (often.length > 0) write(`\n${FLAKES} has more than two lines of these tests; mend them first: ${often.join("; ")}`);
 // `skipped` has suites that ran with a test skipped as well.
 const passed = results.length - failed.length - skipped.length;
 write(`\n${passed} passed, ${failed.length} failed, ${skipped.length} skipped`);
+for (const { flakes = [] } of results) for (const flake of flakes) write(flakeLine(flake));
 // In CI a skip is a failure: nothing would notice that a suite no longer runs.
 const refused = process.env.CI && (skipped.length > 0 || often.length > 0);
 process.exitCode = failed.length > 0 || refused ? 1 : 0;

@@ -6,7 +6,7 @@ import { cpus } from "node:os";
 import { ask, PLATFORM_NAME, root } from "../shell.mjs";
 import { inputsOf, NOT_INPUTS, RUNNER } from "./inputs.mjs";
 
-export const PASSED = "docs/proofs/passed.json";
+const PASSED = "docs/proofs/passed.json";
 
 /** How many seconds of suites that have a row CI runs all the same. */
 const SAMPLE_S = 600;
@@ -38,13 +38,17 @@ function committed(paths) {
 function versionsOf({ requires = [], optional = [] }) {
   const tools = [...requires, ...optional].map((tool) => tool.version?.()).filter(Boolean);
   const compiler = ask("rustc", ["--version"]);
-  const root = process.getuid?.() === 0;
-  return JSON.stringify([process.version, compiler, PLATFORM_NAME, root, ...new Set(tools)]);
+  const isRoot = process.getuid?.() === 0;
+  return JSON.stringify([process.version, compiler, PLATFORM_NAME, isRoot, ...new Set(tools)]);
 }
 
-/** What a row says a suite has passed with: a hash of its inputs, and one of the versions. */
-export const keyOf = (suite) =>
-  `${digest(committed([...RUNNER, ...inputsOf(suite)]).join("\n"))} ${digest(versionsOf(suite))}`;
+const inputsKeyOf = (suite) => digest(committed([...RUNNER, ...inputsOf(suite)]).join("\n"));
+
+/** What a row says a suite has passed with: a hash of its inputs, and one of the versions of what is installed. */
+export const keyOf = (suite) => `${inputsKeyOf(suite)} ${digest(versionsOf(suite))}`;
+
+/** Whether a suite has passed with the inputs of this checkout. The versions may be others, or not be installed yet. */
+export const hasPassedWithInputs = (suite, rows) => rows.get(suite.name)?.key.split(" ")[0] === inputsKeyOf(suite);
 
 /** Why a pass of a suite gives no row now, or `undefined`. */
 export function whyNoRow(suite, env = process.env) {
@@ -96,7 +100,7 @@ export function writeRow({ name }, key, seconds, names) {
 }
 
 /**
- * The suites that CI runs: those without a row of their key (`due`), and a `sample` of the others, so that a row that is not true is found.
+ * The suites that CI runs: those without a row of their key (`due`), and a `sample` of the others, so that a wrong row is found.
  * Which ones depends on the commit's tree: a second run of a commit repeats them.
  */
 export function chooseDue(suites, rows, keys, tree) {
@@ -114,10 +118,3 @@ export function chooseDue(suites, rows, keys, tree) {
 }
 
 export const treeNow = () => git("rev-parse", "HEAD^{tree}");
-
-/** The suites of which no row has the inputs of this checkout. The versions may be those of another machine. */
-export function unproven(suites) {
-  const rows = readRows();
-  const inputs = (key) => key?.split(" ")[0];
-  return suites.filter((suite) => inputs(rows.get(suite.name)?.key) !== inputs(keyOf(suite))).map(({ name }) => name);
-}

@@ -12,9 +12,9 @@ const SIGN_OF_LIFE_MS = 30_000;
 const MAIN = `${root}scripts/test/main.mjs`;
 
 /** The program and arguments that run a suite. One that is a function runs in a process that imports it again. */
-const commandOf = ({ name, beside, under }) =>
-  beside
-    ? { program: under?.() ?? process.execPath, args: beside() }
+const commandOf = ({ name, nodeArguments, node }) =>
+  nodeArguments
+    ? { program: node?.() ?? process.execPath, args: nodeArguments() }
     : { program: process.execPath, args: [MAIN, "--as-is", name] };
 
 const seconds = (sinceMs) => ((performance.now() - sinceMs) / 1000).toFixed(1);
@@ -51,6 +51,8 @@ async function runOnce(suite, { isolate, held }) {
     return {
       reason:
         status === 0 ? undefined : `${[program, ...args].join(" ")} failed with ${signal ?? `exit code ${status}`}`,
+      // Another exit code than that of failed tests, or a signal.
+      hasCrashed: status !== 1,
       failures: lines.filter(({ cause }) => cause !== undefined),
       skipped: lines.filter(({ skipped }) => skipped !== undefined),
     };
@@ -61,7 +63,7 @@ async function runOnce(suite, { isolate, held }) {
 }
 
 /** Installs what a suite needs. Resolves to why it cannot run here, or `undefined`. Rejects if an installation fails. */
-async function whySkipped({ whyUnavailable, requires = [], optional = [] }) {
+export async function prepare({ whyUnavailable, requires = [], optional = [] }) {
   for (const part of [{ whyUnavailable }, ...requires]) {
     const reason = await part.whyUnavailable?.();
     if (reason !== undefined) return reason;
@@ -71,8 +73,8 @@ async function whySkipped({ whyUnavailable, requires = [], optional = [] }) {
 }
 
 /**
- * Runs suites. Resolves to a result for each: `name`, and `failed` (why), or `skipped` (a list of reasons), or neither; `seconds`; and a
- * `flake`, if it passed only when it ran again, alone.
+ * Runs suites. Resolves to a result for each: `name`, and `failed` (why), or `skipped` (a list of reasons), or neither; `seconds`; and
+ * `flakes`, if it passed only when it ran again, alone.
  *
  * - `isolate`: returns the command that runs a suite's command somewhere else;
  * - `started`, `passed`: called before a suite runs, and after it has passed without a skip.
@@ -92,7 +94,7 @@ export async function runSuites(suites, { isolate, started = () => {}, passed = 
     running.set(name, since);
     process.stderr.write(`· ${name} …\n`);
     const context = started(suite);
-    const { reason, failures, skipped } = await runOnce(suite, { isolate, held });
+    const { reason, failures, skipped, hasCrashed } = await runOnce(suite, { isolate, held });
     running.delete(name);
     process.stderr.write(`· ${name}: ${reason === undefined ? "" : "failed after "}${seconds(since)} s\n`);
     const result = { name, seconds: (performance.now() - since) / 1000 };
@@ -105,20 +107,23 @@ export async function runSuites(suites, { isolate, started = () => {}, passed = 
     process.stderr.write(`${reason}\n`);
     result.failed = reason;
     result.failures = failures;
+    result.mayRunAgain = !hasCrashed && mayRunAgain(suite, failures);
     return result;
   }
 
   try {
     for (let at = 0; at < suites.length; ) {
       // Neighbours that may run beside each other.
-      const end = suites[at].beside ? suites.findIndex(({ beside }, index) => index > at && !beside) : at + 1;
+      const end = suites[at].nodeArguments
+        ? suites.findIndex(({ nodeArguments }, index) => index > at && !nodeArguments)
+        : at + 1;
       const group = suites.slice(at, end < 0 ? suites.length : end);
       at += group.length;
       const ready = [];
       for (const suite of group) {
         const { name } = suite;
         try {
-          const reason = await whySkipped(suite);
+          const reason = await prepare(suite);
           if (reason === undefined) ready.push(suite);
           else results.set(name, { name, seconds: 0, skipped: [reason] });
         } catch (error) {
@@ -131,7 +136,7 @@ export async function runSuites(suites, { isolate, started = () => {}, passed = 
       const inTurn = async () => {
         for (let suite = ready.shift(); suite !== undefined; suite = ready.shift()) {
           const result = await runSuite(suite, held);
-          if (result.failed !== undefined && mayRunAgain(suite, result.failures)) again.push(suite);
+          if (result.mayRunAgain) again.push(suite);
         }
       };
       await Promise.all([inTurn(), inTurn()]);

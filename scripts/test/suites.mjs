@@ -6,10 +6,10 @@
  * - `requires`: tools without which the suite is skipped;
  * - `optional`: tools without which the suite skips some of its tests;
  * - `whyUnavailable`: returns the reason why the suite cannot run on this machine, or `undefined`;
- * - `beside`: instead of `run`, the arguments of a Node that runs the suite. It waits for fences, flushes, servers and programs most of the
- *   time, or need not be alone on the machine. It runs at the same time as a neighbour in this list that has `beside` as well;
- * - `under`: returns that Node, if it is not the one that runs this;
- * - `env`: environment variables of that Node;
+ * - `nodeArguments`: instead of `run`, the arguments of a Node that runs the suite. It waits for fences, flushes, servers and programs most of the
+ *   time, or need not be alone on the machine. It runs at the same time as a neighbour in this list that has them as well;
+ * - `node`: returns that Node, if it is not the one that runs this;
+ * - `env`: environment variables of the suite;
  * - `waits`: whether a second run may decide if the first one ran into a time limit, or a server did not start (`failures.mjs`).
  *
  * `inputs.mjs` says which files each suite reads.
@@ -21,3 +21,6 @@ import { QUICK_SUITES } from "./quick-suites.mjs";
 export const SUITES = Object.entries({ quick: QUICK_SUITES, all: ALL_SUITES, long: LONG_SUITES }).flatMap(
   ([tier, suites]) => suites.map((suite) => ({ ...suite, tier })),
 );
+
+/** Whether a suite has a row in docs/proofs/passed.json. CI always runs the quick ones. */
+export const hasRow = ({ tier }) => tier !== "quick";

@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
+import { isBuilt } from "../../scripts/build.mjs";
 import { isLinuxX64Gnu, npm, root } from "../../scripts/shell.mjs";
 
 const EPOCH_MS = Date.UTC(2024, 0, 1);
-const isBare = !existsSync(`${root}.cache/building-the-package`);
+const isBare = !isBuilt();
 const passedFile = `${root}.cache/start-passed`;
 
 const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim();

@@ -25,12 +25,12 @@ function suiteOf(text, more = {}) {
   const file = join(folder, `${files}.test.mjs`);
   writeFileSync(file, HEAD + text);
   const args = ["--test", "--test-timeout=3000", `--test-reporter=${root}scripts/dots.mjs`, file];
-  return { name: `suite-${files}`, waits: true, beside: () => args, ...more };
+  return { name: `suite-${files}`, waits: true, nodeArguments: () => args, ...more };
 }
 
 /** The lines that the reporter writes. */
 function reported(text) {
-  const [, ...args] = ["", ...suiteOf(text).beside()];
+  const [, ...args] = ["", ...suiteOf(text).nodeArguments()];
   const report = join(folder, `${files}.jsonl`);
   const { NODE_TEST_CONTEXT: _, ...env } = { ...process.env, FRAZIL_TEST_REPORT: report };
   spawnSync(process.execPath, args, { env, stdio: "ignore" });
@@ -121,6 +121,24 @@ test("a suite passes only if each of its tests did; a second run makes a flake",
     assert.match(flakeLine(flake), /^FLAKE \{"suite":/);
   } finally {
     if (context !== undefined) process.env.NODE_TEST_CONTEXT = context;
+  }
+});
+
+test("a suite that crashes after a time-out does not run again", async () => {
+  for (const [end, runs] of [
+    ["process.exit(1)", 2],
+    ["process.exit(3)", 1],
+    ["process.kill(process.pid, 'SIGKILL')", 1],
+  ]) {
+    files += 1;
+    const counter = join(folder, `${files}.runs`);
+    const line = JSON.stringify(JSON.stringify({ test: "a", cause: "time-out", message: "" }));
+    const text =
+      `const { appendFileSync } = require("node:fs"); appendFileSync(${JSON.stringify(counter)}, "x");` +
+      `appendFileSync(process.env.FRAZIL_TEST_REPORT, ${line} + "\\n"); ${end};`;
+    const [{ failed }] = await runSuites([{ name: `suite-${files}`, waits: true, nodeArguments: () => ["-e", text] }]);
+    assert.notEqual(failed, undefined);
+    assert.equal(readFileSync(counter, "utf8").length, runs, end);
   }
 });
 
