@@ -36,7 +36,7 @@ function readCommandLine() {
       options: Object.fromEntries(names.map((name) => [name, { type: "boolean" }])),
     });
   } catch (error) {
-    return misuse(`${error.message}\nOptions: --${names.slice(0, -1).join(", --")}`);
+    return misuse(`${error.message.split(". ")[0]}. Options: --${names.slice(0, -1).join(", --")}`);
   }
 }
 

@@ -80,7 +80,13 @@ test("in a view only the inputs are there, and what git ignores", {
     console.log(spawnSync(program, args, { encoding: "utf8" }).stdout);
     end();
   `);
-  const expected = ["./crates/b.rs", "./docs/proofs/passed.json", "./target/built", "./target/made"];
+  const expected = [
+    "./crates/b.rs",
+    "./docs/proofs/passed.json",
+    "./scripts/test/inputs.mjs",
+    "./target/built",
+    "./target/made",
+  ];
   assert.deepEqual(
     seen
       .split("\n")
