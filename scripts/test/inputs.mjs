@@ -117,6 +117,7 @@ const OF_SUITE = {
   local: [...TESTS, "scripts/local-platform.mjs", "docs/local.md", "docs/proofs/local-platforms.json"],
   packaging: [
     ...PACKED,
+    ".ci",
     ".github",
     "tests-js/platforms",
     "tests-js/types",

@@ -1,7 +1,7 @@
 // Runs a program in a mount namespace in which the repository has only some of its tracked files, so that a test fails if it reads
 // another one. What git ignores (packages, builds) is there as it is.
 import { execFileSync } from "node:child_process";
-import { linkSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ask, root } from "../shell.mjs";
 import { NOT_INPUTS } from "./inputs.mjs";
@@ -27,6 +27,8 @@ const VIEWS = `${root}.cache/views`;
 export function inNamespace(inputs, program, args) {
   mkdirSync(VIEWS, { recursive: true });
   const view = mkdtempSync(`${VIEWS}/view-`);
+  // Tests run programs as another user too.
+  chmodSync(view, 0o755);
   const link = (path) => {
     mkdirSync(join(view, dirname(path)), { recursive: true });
     linkSync(`${root}${path}`, join(view, path));
