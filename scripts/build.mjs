@@ -18,7 +18,7 @@ import { BUNDLES, ENTRIES, NATIVE_FILES, WASM_IMPORTS } from "./bundles.mjs";
 import { writePages } from "./pages.mjs";
 import { PLATFORM_HERE, PLATFORMS } from "./platforms.mjs";
 import { releaseEnvironment } from "./reproducible.mjs";
-import { root, run, step } from "./shell.mjs";
+import { ask, root, run, step } from "./shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
 const frazil = `${root}npm/frazil`;
@@ -50,7 +50,7 @@ const stampOf = (name) => name.replaceAll(" ", "-");
 /** Runs a step unless its inputs are the same as in the last run. */
 async function cached(name, inputs, outputs, work) {
   const stamp = `${root}.cache/${stampOf(name)}`;
-  const now = digest(inputs.map((input) => `${root}${input}`));
+  const now = `${digest(inputs.map((input) => `${root}${input}`))} ${process.version} ${ask("rustc", ["--version"])}`;
   const fresh =
     existsSync(stamp) &&
     readFileSync(stamp, "utf8") === now &&
@@ -264,7 +264,8 @@ const PACKAGE_STEP = "building the package";
 export const isBuilt = () => existsSync(`${root}.cache/${stampOf(PACKAGE_STEP)}`);
 
 export async function build() {
-  const rust = ["Cargo.toml", "Cargo.lock", "crates/core/Cargo.toml", "crates/core/src", "scripts/build.mjs"];
+  const scripts = ["scripts/build.mjs", "scripts/reproducible.mjs"];
+  const rust = ["Cargo.toml", "Cargo.lock", "crates/core/Cargo.toml", "crates/core/src", ...scripts];
   if (PLATFORM_HERE !== undefined) {
     const addon = [...rust, "crates/local/Cargo.toml", "crates/local/src", "crates/napi"];
     await cached("building the native addon", addon, [`npm/${PLATFORM_HERE.name}/frazil.node`], buildAddon);

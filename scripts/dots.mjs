@@ -4,33 +4,52 @@
 //
 // To the file that FRAZIL_TEST_REPORT names it adds a line of JSON for each test that failed, with the cause, and for each one that was
 // skipped since the machine lacks something: its reason begins with "needs". The runner of suites reads them.
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 
 const COLUMNS = 20;
 /** As many characters of what the process of a file wrote, from the end: a test may write millions. */
 const MAX_WRITTEN = 10_000;
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const { FRAZIL_TEST_REPORT } = process.env;
 
-/** Whether an error, or what caused it, has the code. */
-function hasCode(error, code) {
+/** Whether an error says that a server did not start, and nothing else. */
+function isNotStarted(error) {
   const seen = new Set();
   for (let at = error; typeof at === "object" && at !== null && !seen.has(at); at = at.cause) {
-    if (at.code === code) return true;
+    if (at.errors !== undefined || at.code === "ERR_ASSERTION") return false;
+    if (at.code === "SERVER_NOT_STARTED") return true;
     seen.add(at);
   }
   return false;
 }
 
-/** Why a test failed, as far as a second run may tell otherwise. `scripts/test/failures.mjs` decides by it. */
-function causeOf(error) {
-  if (error.failureType === "testTimeoutFailure") return "time-out";
-  return hasCode(error, "SERVER_NOT_STARTED") ? "server did not start" : "failure";
+/**
+ * Why a test failed, as far as a second run may tell otherwise, or `undefined` if others have the reason. `scripts/test/failures.mjs`
+ * decides by it.
+ */
+function causeOf({ failureType, signal, exitCode, cause }) {
+  if (failureType === "testTimeoutFailure") return "time-out";
+  // A file fails with its tests, which have lines themselves; or its process crashed.
+  if (failureType === "subtestsFailed") return signal || (exitCode ?? 1) !== 1 ? "failure" : undefined;
+  if (failureType === "cancelledByParent") return "cancelled";
+  return isNotStarted(cause) ? "server did not start" : "failure";
 }
 
 function report(line) {
   if (FRAZIL_TEST_REPORT) appendFileSync(FRAZIL_TEST_REPORT, `${JSON.stringify(line)}\n`);
 }
+
+/** Reports a test that failed. Nothing of a name or message depends on where the repository is. */
+function reportFailure(test, cause, message) {
+  report({ test: test.replaceAll(ROOT, ""), cause, message: message.replaceAll(ROOT, "").slice(0, 500) });
+}
+
+/** Whether what passed is a file, and no test: it has none, or its process ended before the first. */
+const isFileWithoutTests = ({ name, nesting }) =>
+  nesting === 0 && /\.test\.mjs$/.test(name) && existsSync(resolve(name));
 
 export default async function* dots(source) {
   const failures = [];
@@ -38,25 +57,34 @@ export default async function* dots(source) {
   const late = [];
   let column = 0;
   for await (const { type, data } of source) {
-    if (type === "test:diagnostic" && data.message.startsWith("Error: ")) late.push(data.message);
+    if (type === "test:diagnostic" && data.message.startsWith("Error: ")) {
+      late.push(data.message);
+      reportFailure(data.file ?? "", "failure", data.message);
+    }
+    // Before `test:fail`, which comes in the order of the tests, and not at all for those after one that hangs.
+    if (type === "test:complete" && data.details.error !== undefined) {
+      const { error } = data.details;
+      const cause = causeOf(error);
+      if (cause !== undefined) reportFailure(data.name, cause, `${error.cause?.message ?? error.message}`);
+    }
     if (type === "test:stderr") {
       told.set(data.file, `${told.get(data.file) ?? ""}${data.message.trimEnd()}\n`.slice(-MAX_WRITTEN));
       continue;
     }
     if (type !== "test:pass" && type !== "test:fail") continue;
-    const { name, skip, details } = data;
+    const { name, skip } = data;
     if (skip !== undefined) {
       yield "s";
       if (/^needs /.test(skip)) report({ test: name, skipped: skip });
     } else yield type === "test:pass" ? "." : "X";
     column += 1;
     if (column % COLUMNS === 0) yield "\n";
-    if (type !== "test:fail") continue;
-    failures.push(data);
-    const { error } = details;
-    // A suite or a file fails with its tests, which have lines themselves.
-    if (error.failureType !== "subtestsFailed")
-      report({ test: name, cause: causeOf(error), message: `${error.cause?.message ?? error.message}`.slice(0, 500) });
+    if (type === "test:fail") failures.push(data);
+    else if (isFileWithoutTests(data)) {
+      yield `\n${name} has no test that ran\n`;
+      reportFailure(name, "failure", "no test ran");
+      process.exitCode = 1;
+    }
   }
   if (column % COLUMNS !== 0) yield "\n";
   if (failures.length === 0) return;

@@ -91,7 +91,6 @@ export const nemesis = (store, seconds) => ({
 
 /** Loads isolates of a Worker while faults strike them: for that many seconds, and then a broken object. */
 export const workersLoad = (seconds) => ({
-  waits: true,
   requires: [runtimes],
   env: { FRAZIL_WORKERS_LOAD_S: String(seconds) },
   run: () => testFolder("workers-load", { limitMs: 1000 * (3 * seconds + 300) }),
@@ -108,7 +107,6 @@ export const stateFile = (seconds, options) => ({
 
 /** Installs and runs the packed package in each tool and runtime. FRAZIL_CONSUMERS names single ones. */
 export const consumers = (half) => ({
-  waits: true,
   whyUnavailable: whyNoAddon,
   requires: [runtimes, browser],
   run: () => {

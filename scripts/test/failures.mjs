@@ -8,10 +8,14 @@ const MAX_FLAKES = 2;
 
 /**
  * Whether a suite may run again, alone. `reports`: what the reporter wrote about each failed test. Without a report the suite failed in
- * another way: a crash, a signal, a compiler.
+ * another way: a crash, a signal, a compiler. So did one that runs more than Node's tests.
  */
-export const mayRunAgain = ({ waits = false }, reports) =>
-  waits && reports.length > 0 && reports.every(({ cause }) => OF_A_BUSY_MACHINE.includes(cause));
+export function mayRunAgain({ waits = false, nodeArguments }, reports) {
+  // Cancelled by what failed around them.
+  const failed = reports.filter(({ cause }) => cause !== "cancelled");
+  const isBusy = failed.length > 0 && failed.every(({ cause }) => OF_A_BUSY_MACHINE.includes(cause));
+  return waits && nodeArguments !== undefined && isBusy;
+}
 
 /** The line of a suite that passed only when it ran again. The next person adds its JSON to docs/proofs/flakes.json. */
 export const flakeLine = (flake) => `FLAKE ${JSON.stringify(flake)}`;

@@ -15,7 +15,7 @@ import { root, run } from "../shell.mjs";
 import { flakeLine, tooOften } from "./failures.mjs";
 import { inputsOf, RUNNER } from "./inputs.mjs";
 import { inNamespace, whyNoNamespace } from "./namespace.mjs";
-import { chooseDue, hasPassedWithInputs, keyOf, readRows, treeNow, whyNoRow, writeRow } from "./rows.mjs";
+import { chooseDue, hasPassedWithInputs, inputsKeyOf, keyOf, readRows, treeNow, whyNoRow, writeRow } from "./rows.mjs";
 import { prepare, runSuites } from "./run-suites.mjs";
 import { hasRow, SUITES } from "./suites.mjs";
 
@@ -42,6 +42,7 @@ function readCommandLine() {
 
 const { values, positionals: names } = readCommandLine();
 const rowNames = SUITES.filter(hasRow).map(({ name }) => name);
+const often = tooOften(JSON.parse(readFileSync(`${root}${FLAKES}`, "utf8")));
 
 if (values.list) {
   write(SUITES.map(({ name, tier }) => (tier === "quick" ? name : `${name} (${tier})`)).join("\n"));
@@ -59,6 +60,10 @@ if (values["as-is"]) {
 const tier = values.long ? "long" : values.all ? "all" : "quick";
 let chosen = SUITES.filter((suite) => (names.length > 0 ? names.includes(suite.name) : suite.tier === tier));
 
+/** The inputs of each suite before anything is built of them, if a pass may give a row. */
+const atStart = new Map(
+  chosen.filter((suite) => hasRow(suite) && whyNoRow(suite) === undefined).map((suite) => [suite, inputsKeyOf(suite)]),
+);
 const results = [];
 // Not imported for a suite in its own process: what builds is none of its inputs.
 const { build, isBuilt } = await import("../build.mjs");
@@ -80,9 +85,9 @@ await build();
 if (values.due) {
   const rows = readRows();
   chosen = chosen.filter(hasRow);
-  // The versions in a row are of what is installed.
-  for (const suite of chosen) if (hasPassedWithInputs(suite, rows)) await prepare(suite);
-  const keys = new Map(chosen.map((suite) => [suite.name, keyOf(suite)]));
+  // The versions in a row are of what is installed. What cannot be installed fails below, where its suite runs.
+  for (const suite of chosen) if (hasPassedWithInputs(suite, rows)) await prepare(suite).catch(() => {});
+  const keys = new Map([...atStart.keys()].map((suite) => [suite.name, keyOf(suite)]));
   const { due, sample } = chooseDue(chosen, rows, keys, treeNow());
   const list = (suites) => (suites.length === 0 ? "none" : suites.map(({ name }) => name).join(", "));
   write(`Not passed yet as they are now: ${list(due)}`);
@@ -104,15 +109,15 @@ const isolate =
 
 /** Notes of passes that give no row. */
 const notes = [];
-const keyNow = (suite) => (hasRow(suite) && whyNoRow(suite) === undefined ? keyOf(suite) : undefined);
 results.push(
   ...(await runSuites(chosen, {
     isolate: isolate || undefined,
-    started: keyNow,
-    passed(suite, { seconds }, key) {
+    passed(suite, { seconds }) {
       if (!hasRow(suite)) return;
-      if (key !== undefined && key === keyNow(suite)) writeRow(suite, key, seconds, rowNames);
-      else notes.push(`${suite.name}: ${whyNoRow(suite) ?? "its inputs changed while it ran"}`);
+      const why = whyNoRow(suite);
+      if (why === undefined && atStart.get(suite) === inputsKeyOf(suite))
+        writeRow(suite, keyOf(suite), seconds, rowNames);
+      else notes.push(`${suite.name}: ${why ?? "its inputs changed since it was built"}`);
     },
   })),
 );
@@ -128,7 +133,6 @@ if (failed.length > 0) {
   const list = failed.map(({ name }) => name);
   write(`\nFailed: ${list.join(", ")}. To repeat: npm test -- ${list.join(" ")}`);
 }
-const often = tooOften(JSON.parse(readFileSync(`${root}${FLAKES}`, "utf8")));
 if (often.length > 0) write(`\n${FLAKES} has more than two lines of these tests; mend them first: ${often.join("; ")}`);
 // `skipped` has suites that ran with a test skipped as well.
 const passed = results.length - failed.length - skipped.length;

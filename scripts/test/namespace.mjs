@@ -1,7 +1,7 @@
 // Runs a program in a mount namespace in which the repository has only some of its tracked files, so that a test fails if it reads
 // another one. What git ignores (packages, builds) is there as it is.
 import { execFileSync } from "node:child_process";
-import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, constants, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ask, root } from "../shell.mjs";
 import { NOT_INPUTS } from "./inputs.mjs";
@@ -22,22 +22,22 @@ const VIEWS = `${root}.cache/views`;
 
 /**
  * The command of a program in a namespace with these inputs, and `end`, which removes the view of the repository. The view has hard
- * links to the inputs; what git ignores is mounted into it.
+ * copies of the inputs, so that no test changes them; what git ignores is mounted into it.
  */
 export function inNamespace(inputs, program, args) {
   mkdirSync(VIEWS, { recursive: true });
   const view = mkdtempSync(`${VIEWS}/view-`);
   // Tests run programs as another user too.
   chmodSync(view, 0o755);
-  const link = (path) => {
+  const copy = (path) => {
     mkdirSync(join(view, dirname(path)), { recursive: true });
-    linkSync(`${root}${path}`, join(view, path));
+    copyFileSync(`${root}${path}`, join(view, path), constants.COPYFILE_FICLONE);
   };
   const visible = list("ls-files", "-z", "--", ...inputs, ...NOT_INPUTS);
-  for (const path of visible) link(path);
+  for (const path of visible) copy(path);
   const mounts = [".git"];
   for (const path of list("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")) {
-    if (!path.endsWith("/")) link(path);
+    if (!path.endsWith("/")) copy(path);
     // Most of this folder is a link or a program; the other views are of no use in it.
     else mounts.push(path.slice(0, -1));
   }
@@ -46,6 +46,7 @@ export function inNamespace(inputs, program, args) {
 view=$1; root=$2; shift 2
 while [ "$1" != -- ]; do mount --rbind "$root/$1" "$view/$1"; shift; done
 shift
+mount -o remount,bind,ro "$view/.git"
 mount --rbind "$view" "$root"
 cd "$root"
 exec "$@"`;

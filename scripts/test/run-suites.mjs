@@ -27,7 +27,9 @@ async function runOnce(suite, { isolate, held }) {
   const { program, args } = commandOf(suite);
   const isolated = isolate?.(suite, program, args);
   try {
-    const env = { ...process.env, ...suite.env, FRAZIL_TEST_REPORT: report };
+    // With these, Node would skip tests and end with 0.
+    const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...inherited } = process.env;
+    const env = { ...inherited, ...suite.env, FRAZIL_TEST_REPORT: report };
     const child = spawn(isolated?.program ?? program, isolated?.args ?? args, {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
@@ -45,9 +47,16 @@ async function runOnce(suite, { isolate, held }) {
         else to.write(text);
       });
     }
+    const stop = () => child.kill();
+    process.once("exit", stop);
     const [status, signal] = await once(child, "close");
+    process.off("exit", stop);
     process.stdout.write(output);
-    const lines = existsSync(report) ? readFileSync(report, "utf8").trimEnd().split("\n").map(JSON.parse) : [];
+    const text = existsSync(report) ? readFileSync(report, "utf8") : "";
+    const lines = text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line));
     return {
       reason:
         status === 0 ? undefined : `${[program, ...args].join(" ")} failed with ${signal ?? `exit code ${status}`}`,
@@ -77,12 +86,15 @@ export async function prepare({ whyUnavailable, requires = [], optional = [] }) 
  * `flakes`, if it passed only when it ran again, alone.
  *
  * - `isolate`: returns the command that runs a suite's command somewhere else;
- * - `started`, `passed`: called before a suite runs, and after it has passed without a skip.
+ * - `passed`: called after a suite has passed without a skip.
  */
-export async function runSuites(suites, { isolate, started = () => {}, passed = () => {} } = {}) {
+export async function runSuites(suites, { isolate, passed = () => {} } = {}) {
   const results = new Map();
   const again = [];
   const running = new Map();
+  // Ends what runs.
+  const end = () => process.exit(130);
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end);
   const signs = setInterval(() => {
     const list = [...running].map(([name, since]) => `${name} ${Math.round((performance.now() - since) / 1000)} s`);
     if (list.length > 0) process.stderr.write(`· at work: ${list.join(", ")}\n`);
@@ -93,15 +105,19 @@ export async function runSuites(suites, { isolate, started = () => {}, passed = 
     const since = performance.now();
     running.set(name, since);
     process.stderr.write(`· ${name} …\n`);
-    const context = started(suite);
-    const { reason, failures, skipped, hasCrashed } = await runOnce(suite, { isolate, held });
+    const { reason, failures, skipped, hasCrashed } = await runOnce(suite, { isolate, held }).catch((error) => ({
+      // It could not be started, or wrote what is no report.
+      reason: error.message,
+      failures: [],
+      hasCrashed: true,
+    }));
     running.delete(name);
     process.stderr.write(`· ${name}: ${reason === undefined ? "" : "failed after "}${seconds(since)} s\n`);
     const result = { name, seconds: (performance.now() - since) / 1000 };
     results.set(name, result);
     if (reason === undefined) {
       if (skipped.length > 0) result.skipped = skipped.map(({ test, skipped: why }) => `${test}: ${why}`);
-      else passed(suite, result, context);
+      else passed(suite, result);
       return result;
     }
     process.stderr.write(`${reason}\n`);
@@ -152,6 +168,7 @@ export async function runSuites(suites, { isolate, started = () => {}, passed = 
     }
   } finally {
     clearInterval(signs);
+    for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, end);
   }
   return suites.map(({ name }) => results.get(name));
 }

@@ -10,7 +10,8 @@
  *   most of the time, or need not be alone on the machine. It runs at the same time as a neighbour in this list that has them as well;
  * - `node`: returns that Node, if it is not the one that runs this;
  * - `env`: environment variables of the suite;
- * - `waits`: whether a second run may decide if the first one ran into a time limit, or a server did not start (`failures.mjs`).
+ * - `waits`, with `nodeArguments`: whether a second run may decide if the first one ran into a time limit, or a server did not start
+ *   (`failures.mjs`).
  *
  * `inputs.mjs` says which files each suite reads.
  */

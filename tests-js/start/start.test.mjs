@@ -2,7 +2,8 @@
 // itself: there this is the build of everything that follows.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { after, before, test } from "node:test";
 import { isBuilt } from "../../scripts/build.mjs";
 import { isLinuxX64Gnu, npm, root } from "../../scripts/shell.mjs";
@@ -15,13 +16,14 @@ const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8"
 
 /** The tree of the files as they are now, with what is not committed, in a commit that no branch has. */
 function snapshot() {
-  const index = `${root}.cache/start-index`;
   mkdirSync(`${root}.cache`, { recursive: true });
+  const index = `${mkdtempSync(`${root}.cache/start-index-`)}/index`;
   const env = { ...process.env, GIT_INDEX_FILE: index };
   const inIndex = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8", env }).trim();
   inIndex("read-tree", "HEAD");
   inIndex("add", "--all");
   const tree = inIndex("write-tree");
+  rmSync(dirname(index), { recursive: true });
   const author = ["-c", "user.name=frazil", "-c", "user.email=frazil@localhost"];
   return { tree, commit: git(...author, "commit-tree", tree, "-p", "HEAD", "-m", "npm start") };
 }

@@ -66,6 +66,14 @@ test("there is no row while an input is changed or new", () => {
   writeFileSync(join(folder, "crates/new.rs"), "");
   assert.equal(whyNoRow(), "not committed: crates/new.rs");
   rmSync(join(folder, "crates/new.rs"));
+  mkdirSync(join(folder, ".cargo"));
+  writeFileSync(join(folder, ".cargo/config.toml"), "");
+  assert.equal(whyNoRow(), "not committed: .cargo/config.toml");
+  rmSync(join(folder, ".cargo"), { recursive: true });
+  appendFileSync(join(folder, "docs/proofs/passed.json"), "b");
+  git("add", "--all");
+  assert.equal(whyNoRow(), "undefined");
+  git("reset", "--quiet", "--hard");
   appendFileSync(join(folder, "docs/a.md"), "b");
   assert.equal(whyNoRow(), "undefined");
   git("checkout", "--quiet", ".");
@@ -76,7 +84,7 @@ test("in a view only the inputs are there, and what git ignores", {
 }, () => {
   const seen = ask(`
     import { spawnSync } from "node:child_process";
-    const { program, args, end } = inNamespace(["crates"], "sh", ["-c", "echo made > target/made; find . -path ./.git -prune -o -type f -print"]);
+    const { program, args, end } = inNamespace(["crates"], "sh", ["-c", "echo made > target/made; echo changed > crates/b.rs; find . -path ./.git -prune -o -type f -print"]);
     console.log(spawnSync(program, args, { encoding: "utf8" }).stdout);
     end();
   `);
@@ -96,4 +104,5 @@ test("in a view only the inputs are there, and what git ignores", {
   );
   const { stdout } = spawnSync("cat", [join(folder, "target/made")], { encoding: "utf8" });
   assert.equal(stdout, "made\n");
+  assert.equal(String(git("status", "--porcelain")), "");
 });

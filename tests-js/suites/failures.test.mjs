@@ -15,9 +15,10 @@ after(() => rmSync(folder, { recursive: true }));
 const HEAD = `
 import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
-import { test } from "node:test";
+import { before, describe, test } from "node:test";
 `;
 let files = 0;
+const WAITING = { waits: true, nodeArguments: () => [] };
 
 /** A suite with a file of tests of this text. */
 function suiteOf(text, more = {}) {
@@ -37,9 +38,11 @@ function reported(text) {
   return existsSync(report) ? readFileSync(report, "utf8").trimEnd().split("\n").map(JSON.parse) : [];
 }
 
+const SHORT = "{ timeout: 100 }, () => new Promise((resolve) => setTimeout(resolve, 1500))";
 const HANGS = `test("hangs", () => new Promise((resolve) => setTimeout(resolve, 60_000)));`;
 const FAILS = `test("repeats", () => assert.equal(1, 2));`;
-const NO_SERVER = `test("has no server", () => { throw Object.assign(new Error("etcd did not start"), { code: "SERVER_NOT_STARTED" }); });`;
+const NO_SERVER_ERROR = `throw Object.assign(new Error("etcd did not start"), { code: "SERVER_NOT_STARTED" });`;
+const NO_SERVER = `test("has no server", () => { ${NO_SERVER_ERROR} });`;
 
 test("a time-out and a server that does not start may run again", () => {
   for (const [text, cause] of [
@@ -48,13 +51,29 @@ test("a time-out and a server that does not start may run again", () => {
   ]) {
     const lines = reported(text);
     assert.ok(lines.length > 0 && lines.every((line) => line.cause === cause), JSON.stringify(lines));
-    assert.ok(mayRunAgain({ waits: true }, lines));
-    assert.ok(!mayRunAgain({}, lines), "of a suite that does not wait");
+    assert.ok(mayRunAgain(WAITING, lines));
+    assert.ok(!mayRunAgain({ ...WAITING, waits: false }, lines), "of a suite that does not wait");
+    assert.ok(!mayRunAgain({ waits: true }, lines), "of a suite that runs more than Node's tests");
   }
+});
+
+test("so may tests that were cancelled by one", () => {
+  const lines = reported(
+    `describe("d", () => { before(() => { ${NO_SERVER_ERROR} }); test("a", () => {}); test("b", () => {}); });`,
+  );
+  assert.ok(
+    lines.some(({ cause }) => cause === "server did not start") && mayRunAgain(WAITING, lines),
+    JSON.stringify(lines),
+  );
 });
 
 test("nothing else may, alone or beside a time-out", () => {
   for (const text of [
+    `test("hangs", ${SHORT}); test("dies", () => process.kill(process.pid, "SIGSEGV"));`,
+    `test("hangs", ${SHORT}); test("ends", () => process.exit(3));`,
+    `test("hangs", ${SHORT}); test("later", () => void setTimeout(() => { throw new Error("late"); })); test("waits", () => new Promise((resolve) => setTimeout(resolve, 200)));`,
+    `describe("d", { concurrency: true }, () => { ${HANGS} ${FAILS} });`,
+    `test("both", () => { throw new AggregateError([new Error("a repeat")], "both", { cause: Object.assign(new Error("a"), { code: "SERVER_NOT_STARTED" }) }); });`,
     FAILS,
     FAILS + NO_SERVER,
     `test("is killed", () => process.kill(process.pid, "SIGSEGV"));`,
@@ -66,9 +85,46 @@ test("nothing else may, alone or beside a time-out", () => {
       lines.some(({ cause }) => cause === "failure"),
       text,
     );
-    assert.ok(!mayRunAgain({ waits: true }, lines));
+    assert.ok(!mayRunAgain(WAITING, lines));
   }
-  assert.ok(!mayRunAgain({ waits: true }, []), "a failure without a line");
+  assert.ok(!mayRunAgain(WAITING, []), "a failure without a line");
+});
+
+test("a file in which no test ran fails", () => {
+  for (const text of ["", `process.exit(0); test("a", () => {});`]) {
+    const [, ...args] = ["", ...suiteOf(text).nodeArguments()];
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const { status, stdout } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
+    assert.equal(status, 1, stdout);
+    assert.match(stdout, /has no test that ran/);
+  }
+});
+
+test("a suite that cannot start, or whose report is none, fails alone", async () => {
+  const junk = 'require("node:fs").appendFileSync(process.env.FRAZIL_TEST_REPORT, "junk"); process.exit(1);';
+  const results = await runSuites([
+    { ...suiteOf(""), node: () => join(folder, "missing") },
+    { ...suiteOf(""), nodeArguments: () => ["-e", junk] },
+    suiteOf(`test("passes", () => {});`),
+  ]);
+  assert.deepEqual(
+    results.map(({ failed }) => failed !== undefined),
+    [true, true, false],
+  );
+});
+
+test("variables that make Node skip tests do not reach a suite", async () => {
+  const before = { ...process.env };
+  Object.assign(process.env, { NODE_TEST_CONTEXT: "child", NODE_OPTIONS: "--test-only" });
+  try {
+    const [{ failed }] = await runSuites([suiteOf(FAILS)]);
+    assert.notEqual(failed, undefined);
+  } finally {
+    for (const name of ["NODE_TEST_CONTEXT", "NODE_OPTIONS"]) {
+      if (before[name] === undefined) delete process.env[name];
+      else process.env[name] = before[name];
+    }
+  }
 });
 
 test("a test that needs something is reported as skipped; one that does not apply is not", () => {
@@ -81,9 +137,7 @@ test("a test that needs something is reported as skipped; one that does not appl
 });
 
 test("a suite passes only if each of its tests did; a second run makes a flake", async () => {
-  const { NODE_TEST_CONTEXT: context } = process.env;
-  delete process.env.NODE_TEST_CONTEXT;
-  try {
+  {
     const marker = join(folder, "marker");
     const once = `test("starts late", () => {
       if (existsSync(${JSON.stringify(marker)})) return;
@@ -119,8 +173,6 @@ test("a suite passes only if each of its tests did; a second run makes a flake",
       { suite: suites[2].name, test: "starts late", message: "did not start", load: undefined },
     );
     assert.match(flakeLine(flake), /^FLAKE \{"suite":/);
-  } finally {
-    if (context !== undefined) process.env.NODE_TEST_CONTEXT = context;
   }
 });
 

@@ -52,6 +52,22 @@ test("the sample takes ten minutes, is that of the tree, and in time has every s
   assert.equal(seen.size, suites.length);
 });
 
+test("a suite that takes longer than the sample has its turn too, and one whose inputs are not committed is due", () => {
+  const rows = new Map(suites.map(({ name }) => [name, row(`${name} 1`, 601)]));
+  const seen = new Set();
+  for (let tree = 0; tree < 40; tree++) {
+    const { sample } = chooseDue(suites, rows, keys, `tree ${tree}`);
+    assert.equal(sample.length, 1);
+    seen.add(sample[0].name);
+  }
+  assert.equal(seen.size, suites.length);
+  const { due } = chooseDue(suites, rows, new Map([...keys].slice(1)), "tree");
+  assert.deepEqual(
+    due.map(({ name }) => name),
+    ["a"],
+  );
+});
+
 test("rows are a sorted line each, and read as they were written", () => {
   const rows = new Map([
     ["b", row("b 1", 2)],
@@ -78,13 +94,14 @@ test("a merge conflict drops the row", () => {
 =======
   "b": {"key":"b 2"},
 >>>>>>> other
-  "c": {"key":"c 1"}
+  "c": {"key":"c 1"},
+  "d": {"key":}
 }
 `;
   assert.deepEqual([...parseRows(conflict).keys()], ["a", "c"]);
 });
 
 test("a variable that changes the amount of tests gives no row", () => {
-  for (const name of ["PROPTEST_CASES", "FRAZIL_NEMESIS_S", "FRAZIL_SEEDS"])
+  for (const name of ["PROPTEST_CASES", "FRAZIL_NEMESIS_S", "LOOM_MAX_PREEMPTIONS", "RUSTFLAGS", "RUST_TEST_THREADS"])
     assert.match(whyNoRow(withRows[0], { [name]: "1" }), new RegExp(`^${name} may change`));
 });
