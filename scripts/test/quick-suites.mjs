@@ -73,7 +73,7 @@ export const QUICK_SUITES = [
     node: () => tools.node24,
     ...inFolder("pages", { files: ["migrating.test.mjs", "types.test.mjs"] }),
   },
-  { name: "cli-commands", ...inFolder("cli", { files: ["commands.test.mjs", "mistakes.test.mjs"] }) },
+  { name: "cli-commands", ...inFolder("cli", { files: ["commands.test.mjs"] }) },
   { name: "readme", whyUnavailable: whyNoAddon, env: { FRAZIL_BACKEND: "native" }, ...inFolder("readme") },
   { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node24") },
   { name: "workerd", requires: [runtimes], waits: true, node: () => tools.node24, ...inFolder("runtimes/workerd") },
