@@ -20,18 +20,18 @@ import { before, describe, test } from "node:test";
 let files = 0;
 const WAITING = { waits: true, nodeArguments: () => [] };
 
-/** A suite with a file of tests of this text. */
-function suiteOf(text, more = {}) {
+/** A suite with a file of tests of this text. `limitMs`: after which Node ends the file. Only a file that hangs may reach it. */
+function suiteOf(text, { limitMs = 100_000, ...more } = {}) {
   files += 1;
   const file = join(folder, `${files}.test.mjs`);
   writeFileSync(file, HEAD + text);
-  const args = ["--test", "--test-timeout=3000", `--test-reporter=${root}scripts/dots.mjs`, file];
+  const args = ["--test", `--test-timeout=${limitMs}`, `--test-reporter=${root}scripts/dots.mjs`, file];
   return { name: `suite-${files}`, waits: true, nodeArguments: () => args, ...more };
 }
 
 /** The lines that the reporter writes. */
-function reported(text) {
-  const [, ...args] = ["", ...suiteOf(text).nodeArguments()];
+function reported(text, limitMs) {
+  const args = suiteOf(text, { limitMs }).nodeArguments();
   const report = join(folder, `${files}.jsonl`);
   const { NODE_TEST_CONTEXT: _, ...env } = { ...process.env, FRAZIL_TEST_REPORT: report };
   spawnSync(process.execPath, args, { env, stdio: "ignore" });
@@ -49,7 +49,7 @@ test("a time-out and a server that does not start may run again", () => {
     [HANGS, "time-out"],
     [NO_SERVER, "server did not start"],
   ]) {
-    const lines = reported(text);
+    const lines = reported(text, text === HANGS ? 1000 : undefined);
     assert.ok(lines.length > 0 && lines.every((line) => line.cause === cause), JSON.stringify(lines));
     assert.ok(mayRunAgain(WAITING, lines));
     assert.ok(!mayRunAgain({ ...WAITING, waits: false }, lines), "of a suite that does not wait");
@@ -80,7 +80,8 @@ test("nothing else may, alone or beside a time-out", () => {
     `test("ends", () => process.exit(3));`,
     `test("throws later", () => void setTimeout(() => { throw new Error("late"); }));  test("waits", () => new Promise((resolve) => setTimeout(resolve, 200)));`,
   ]) {
-    const lines = reported(text);
+    // The failure beside a test that hangs must come before the limit.
+    const lines = reported(text, text.includes(HANGS) ? 10_000 : undefined);
     assert.ok(
       lines.some(({ cause }) => cause === "failure"),
       text,
@@ -92,7 +93,7 @@ test("nothing else may, alone or beside a time-out", () => {
 
 test("a file in which no test ran fails", () => {
   for (const text of ["", `process.exit(0); test("a", () => {});`]) {
-    const [, ...args] = ["", ...suiteOf(text).nodeArguments()];
+    const args = suiteOf(text).nodeArguments();
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const { status, stdout } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
     assert.equal(status, 1, stdout);
