@@ -3,7 +3,7 @@
 // own reporter of dots leaves these out, and says "test failed" alone where no test of a file failed.
 //
 // To the file that FRAZIL_TEST_REPORT names it adds a line of JSON for each test that failed, with the cause, and for each one that was
-// skipped since the machine lacks something: its reason begins with "needs". The runner of suites reads them.
+// skipped, unless its reason begins with "does not apply". The runner of suites reads them.
 import { appendFileSync, existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,12 +51,18 @@ function reportFailure(test, cause, message) {
 const isFileWithoutTests = ({ name, nesting }) =>
   nesting === 0 && /\.test\.mjs$/.test(name) && existsSync(resolve(name));
 
+const keyOf = ({ name, file, line, column }) => `${name} (${file}:${line}:${column})`;
+
 export default async function* dots(source) {
   const failures = [];
   const told = new Map();
   const late = [];
+  /** How many tests of each key have begun or wait for their turn. */
+  const open = new Map();
   let column = 0;
   for await (const { type, data } of source) {
+    if (type === "test:enqueue") open.set(keyOf(data), (open.get(keyOf(data)) ?? 0) + 1);
+    if (type === "test:complete") open.set(keyOf(data), open.get(keyOf(data)) - 1);
     if (type === "test:diagnostic" && data.message.startsWith("Error: ")) {
       late.push(data.message);
       reportFailure(data.file ?? "", "failure", data.message);
@@ -75,7 +81,7 @@ export default async function* dots(source) {
     const { name, skip } = data;
     if (skip !== undefined) {
       yield "s";
-      if (/^needs /.test(skip)) report({ test: name, skipped: skip });
+      if (!/^does not apply/.test(skip)) report({ test: name, skipped: `${skip === true ? "no reason given" : skip}` });
     } else yield type === "test:pass" ? "." : "X";
     column += 1;
     if (column % COLUMNS === 0) yield "\n";
@@ -87,7 +93,15 @@ export default async function* dots(source) {
     }
   }
   if (column % COLUMNS !== 0) yield "\n";
-  if (failures.length === 0) return;
+  if (failures.length === 0) {
+    // Node takes a process that ends with 0 halfway for one whose tests have passed.
+    for (const [name] of [...open].filter(([, count]) => count > 0)) {
+      yield `\n${name} did not end\n`;
+      reportFailure(name, "failure", "its process ended first");
+      process.exitCode = 1;
+    }
+    return;
+  }
   yield "\nFailed tests:\n";
   for (const { name, file, line, details } of failures) {
     const { error } = details;

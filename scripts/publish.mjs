@@ -13,7 +13,7 @@ import {
   problemsOfTarballs,
   publishedIn,
   tagOf,
-} from "./refusals.mjs";
+} from "./release-problems.mjs";
 import { repositorySetting } from "./repository.mjs";
 import { ask } from "./shell.mjs";
 

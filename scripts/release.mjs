@@ -1,5 +1,5 @@
-// Packs a release, and publishes what was packed. docs/releasing.md has the steps. This gathers facts; `refusals.mjs` says which of them
-// are reasons not to release.
+// Packs a release, and publishes what was packed. docs/releasing.md has the steps. This gathers facts; `release-problems.mjs` says which
+// of them are reasons not to release.
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -9,11 +9,12 @@ import { packCrates } from "./crates.mjs";
 import { contentOf } from "./package-content.mjs";
 import { packages, readJson } from "./packages.mjs";
 import { NPM, publish } from "./publish.mjs";
-import { hiddenFilesIn, problemsOfCarrier, problemsOfCheckout } from "./refusals.mjs";
+import { problemsOfCarrier, problemsOfCheckout } from "./release-problems.mjs";
 import { buildCarriers, inspectCarrier } from "./released-carriers.mjs";
 import { staleManifests } from "./repository.mjs";
 import { problemsOfRecords } from "./runs.mjs";
 import { ask, root, step } from "./shell.mjs";
+import { hiddenFilesIn } from "./test/rows.mjs";
 import { unprovenSuites } from "./test/unproven.mjs";
 import { versionOf } from "./versions.mjs";
 

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { readJson } from "./packages.mjs";
-import { problemsOfRuns, runsIn } from "./refusals.mjs";
+import { problemsOfRuns, runsIn } from "./release-problems.mjs";
 
 /** The files of a record: itself, or those named platforms.json in a folder, where a workflow has put other records beside them. */
 function recordsIn(path) {

@@ -1,4 +1,5 @@
 // Installs what the builds need, unless it is there: a linker, npm packages and the WebAssembly target.
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { ask, root, run, step } from "./shell.mjs";
 
@@ -75,9 +76,9 @@ export async function setUp() {
   if (!((major === 20 && minor >= 16) || (major === 22 && minor >= 3) || major > 22)) {
     throw new Error(`Node ${process.versions.node} is too old: frazil is built with Node 20.16, 22.3 or newer`);
   }
-  if (ask("cargo", ["--version"]) === undefined) {
-    throw new Error("cargo is missing: install Rust with rustup (https://rustup.rs), then run this again");
-  }
+  const { error, status, stderr } = spawnSync("cargo", ["--version"], { cwd: root, encoding: "utf8" });
+  if (error) throw new Error("cargo is missing: install Rust with rustup (https://rustup.rs), then run this again");
+  if (status !== 0) throw new Error(`cargo --version failed:\n${stderr}`);
   const wanted = /rust-version = "(.*?)"/.exec(readFileSync(`${root}Cargo.toml`, "utf8"))[1];
   const [, rust] = /^rustc (\d+\.\d+)/.exec(ask("rustc", ["--version"]) ?? "") ?? [];
   if (rust === undefined || Number(rust.split(".")[1]) < Number(wanted.split(".")[1])) {

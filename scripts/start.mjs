@@ -1,10 +1,10 @@
 // `npm start`: installs and builds what is missing, then shows on one screen what Frazil does, by the package that was built.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
-import { build } from "./build.mjs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { build, isBuilt } from "./build.mjs";
 import { setUp } from "./setup.mjs";
-import { isLinuxX64Gnu, root } from "./shell.mjs";
+import { ask, isLinuxX64Gnu, root } from "./shell.mjs";
 
 const cli = `${root}npm/frazil/dist/cli.mjs`;
 const print = (text = "") => process.stdout.write(`${text}\n`);
@@ -71,6 +71,10 @@ const runCli = (backend, ...args) =>
     stdio: ["ignore", "pipe", "pipe"],
   }).trim();
 
+/** The tree of this checkout if it was never built, and git knows all its files. */
+const bareTree =
+  !isBuilt() && ask("git", ["status", "--porcelain"]) === "" ? ask("git", ["rev-parse", "HEAD^{tree}"]) : undefined;
+
 await setUp();
 await build();
 
@@ -102,3 +106,5 @@ print("  npx frazil next --count 3");
 print("  npx frazil decode 175928847299117063 --layout discord");
 print("  npx frazil --help");
 print("  npm test");
+// The suite `start` need not clone and build this tree once more.
+if (bareTree !== undefined) writeFileSync(`${root}.cache/start-bare`, `${bareTree} ${process.version}`);

@@ -1,6 +1,6 @@
 // The programs that some suites need: other runtimes from npm, a browser and servers from Debian, tools of Rust. `install` installs one
-// unless it is there; `whyUnavailable` returns the reason why that is impossible on this machine, or `undefined`; `version` returns what
-// was installed, unless a lock file of the repository has it.
+// unless it is there; `whyUnavailable` returns the reason why that is impossible on this machine, or `undefined`; `version` is what it
+// installs, or a function that returns what is installed, unless a lock file of the repository has it.
 import { chmodSync, existsSync } from "node:fs";
 import { installDebian, installPackages, installWheels, whyNoDebian } from "./setup.mjs";
 import { ask, isLinuxX64Gnu, root, run, step } from "./shell.mjs";
@@ -90,7 +90,7 @@ export const valkey = {
     await step("installing Valkey", () => installWheels(`${root}.cache/valkey`, [VALKEY]));
     chmodSync(tools.valkey, 0o755);
   },
-  version: () => VALKEY,
+  version: VALKEY,
 };
 
 /** The tools of file systems besides ext4, for tests that shut a file system down and mount it again. */
@@ -125,7 +125,7 @@ function cargoCommand(name, version) {
       const args = ["install", "--locked", "--quiet", "--force", "--version", version, crate];
       await step(`installing ${crate} ${version}`, () => run("cargo", args));
     },
-    version: () => version,
+    version,
   };
 }
 
@@ -163,7 +163,7 @@ export const denier = {
       run("cargo", ["install", ...quick, "--root", denyFolder, "--version", DENY, "cargo-deny"]),
     );
   },
-  version: () => DENY,
+  version: DENY,
 };
 
 /** The permission to mount file systems. It cannot be installed. */

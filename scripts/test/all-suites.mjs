@@ -34,6 +34,7 @@ import {
   WASM_TARGET,
   whyNoAddon,
 } from "./commands.mjs";
+import { QUICK_FILES } from "./quick-suites.mjs";
 
 /** The lease stores that have a server, and what their tests need. */
 export const SERVERS = {
@@ -121,12 +122,15 @@ export const consumers = (half) => ({
 /** Tests of crates/wasm in a runtime. They are compiled first; the limit holds for the whole file. */
 const wasmBindgen = (file) => inFolder("runtimes/wasm-bindgen", { files: [file], limitMs: 900_000 });
 
+/** The tests of a folder that are not quick. */
+const othersOf = (folder) => inFolder(folder, { except: QUICK_FILES[folder] });
+
 /** Tests of a store, with a limit that ends what hangs. */
 const store = (name, ...requires) => ({
   name: `stores-${name}`,
   waits: true,
   requires: [runtimes, ...requires],
-  ...inFolder(`stores/${name}`),
+  ...othersOf(`stores/${name}`),
 });
 
 export const ALL_SUITES = [
@@ -189,7 +193,7 @@ export const ALL_SUITES = [
     waits: true,
     requires: [runtimes, postgres, mariadb],
     node: () => tools.node24,
-    ...inFolder("pages", { files: ["databases.test.mjs"] }),
+    ...othersOf("pages"),
   },
   // The longest first from here on, so that none is left to run alone.
   { name: "local", ...stateFile(20), requires: [faketime, fileSystems, mounts] },
@@ -200,7 +204,7 @@ export const ALL_SUITES = [
     name: "stores",
     waits: true,
     requires: [runtimes, postgres, mariadb, redis],
-    ...inFolder("stores"),
+    ...othersOf("stores"),
   },
   store("postgres", postgres, pgbouncer),
   store("mysql", mariadb, faketime),
@@ -236,7 +240,7 @@ export const ALL_SUITES = [
     ...inFolder("url-shortener"),
   },
   { name: "attacks-process", ...inFolder("attacks/process") },
-  { name: "cli", ...inFolder("cli") },
+  { name: "cli", ...othersOf("cli") },
   { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node22") },
   { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/bun") },
   { name: "deno", requires: [runtimes], ...inFolder("runtimes/deno") },

@@ -60,12 +60,13 @@ export const oracle = (cases) => optimised(["oracle", "text"], [], { PROPTEST_CA
 export const coreTest = (name, env) => optimised([name], ["--", "--nocapture", "--test-threads=1"], env);
 
 /**
- * The arguments of Node that run the tests of a folder, or those of its files that `files` names. A test that takes longer than
- * `limitMs` counts as hanging. `serial`: one file at a time (default: one for each processor but one).
+ * The arguments of Node that run the tests of a folder: those of its files that `files` names (default: all), less those that `except`
+ * names. A test that takes longer than `limitMs` counts as hanging. `serial`: one file at a time (default: one for each processor but
+ * one).
  */
-function folderArguments(folder, { files, limitMs = 300_000, serial = false } = {}) {
+function folderArguments(folder, { files, except = [], limitMs = 300_000, serial = false } = {}) {
   const all = readdirSync(`${root}tests-js/${folder}`).filter((name) => name.endsWith(".test.mjs"));
-  const chosen = files ?? all;
+  const chosen = files ?? all.filter((name) => !except.includes(name));
   for (const name of chosen) if (!all.includes(name)) throw new Error(`tests-js/${folder} has no ${name}`);
   const concurrency = serial ? ["--test-concurrency=1"] : [];
   const paths = chosen.map((name) => `${root}tests-js/${folder}/${name}`);

@@ -4,7 +4,7 @@
 //   npm test -- rust workerd         those suites, of any tier
 //   npm test -- --list               the names of all suites, with their tiers
 //   npm run test:all                 all suites but the long ones
-//   npm run test:all -- --due        those that have not passed as they are now, and a sample of the others, as CI does
+//   npm run test:all -- --due        without the quick ones: those that have not passed as they are now, and a sample of the others
 //   npm run test:all -- --check-inputs   each where the repository has only its declared inputs
 //   npm run test:long                the long suites
 //   npm run ready                    formats and applies lint fixes first, then the quick suites
@@ -16,7 +16,7 @@ import { flakeLine, tooOften } from "./failures.mjs";
 import { inputsOf, RUNNER } from "./inputs.mjs";
 import { inNamespace, whyNoNamespace } from "./namespace.mjs";
 import { chooseDue, hasPassedWithInputs, inputsKeyOf, keyOf, readRows, treeNow, whyNoRow, writeRow } from "./rows.mjs";
-import { prepare, runSuites } from "./run-suites.mjs";
+import { installWhatHasItsVersion, runSuites } from "./run-suites.mjs";
 import { hasRow, SUITES } from "./suites.mjs";
 
 const FLAKES = "docs/proofs/flakes.json";
@@ -57,8 +57,9 @@ if (values["as-is"]) {
   process.exit(0);
 }
 
-const tier = values.long ? "long" : values.all ? "all" : "quick";
-let chosen = SUITES.filter((suite) => (names.length > 0 ? names.includes(suite.name) : suite.tier === tier));
+const tiers = values.long ? ["long"] : values.all ? ["quick", "all"] : ["quick"];
+let chosen = SUITES.filter(({ name, tier }) => (names.length > 0 ? names.includes(name) : tiers.includes(tier)));
+if (values.due) chosen = chosen.filter(hasRow);
 
 /** The inputs of each suite before anything is built of them, if a pass may give a row. */
 const atStart = new Map(
@@ -84,9 +85,9 @@ await build();
 
 if (values.due) {
   const rows = readRows();
-  chosen = chosen.filter(hasRow);
   // The versions in a row are of what is installed. What cannot be installed fails below, where its suite runs.
-  for (const suite of chosen) if (hasPassedWithInputs(suite, rows)) await prepare(suite).catch(() => {});
+  for (const suite of chosen)
+    if (hasPassedWithInputs(suite, rows)) await installWhatHasItsVersion(suite).catch(() => {});
   const keys = new Map([...atStart.keys()].map((suite) => [suite.name, keyOf(suite)]));
   const { due, sample } = chooseDue(chosen, rows, keys, treeNow());
   const list = (suites) => (suites.length === 0 ? "none" : suites.map(({ name }) => name).join(", "));

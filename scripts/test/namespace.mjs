@@ -1,7 +1,7 @@
-// Runs a program in a mount namespace in which the repository has only some of its tracked files, so that a test fails if it reads
-// another one. What git ignores (packages, builds) is there as it is.
+// Runs a program in a mount namespace in which the repository has only some of its tracked files, and no other commit, so that a test
+// fails if it reads another file. What git ignores (packages, builds) is there as it is.
 import { execFileSync } from "node:child_process";
-import { chmodSync, constants, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, constants, copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ask, root } from "../shell.mjs";
 import { NOT_INPUTS } from "./inputs.mjs";
@@ -11,18 +11,18 @@ const list = (...args) =>
     .split("\0")
     .filter(Boolean);
 
-/** Why this machine cannot make a mount namespace, or `undefined`. */
-export const whyNoNamespace = () =>
-  ask("unshare", [...unshare, "true"]) === undefined ? "unshare --mount is not allowed here" : undefined;
-
-const unshare = [...(process.getuid?.() === 0 ? [] : ["--map-root-user"]), "--mount"];
+/** Why this process cannot make a mount namespace in which it stays who it is, or `undefined`. */
+export function whyNoNamespace() {
+  if (process.getuid?.() !== 0) return "a mount namespace needs Linux and root";
+  return ask("unshare", ["--mount", "true"]) === undefined ? "unshare --mount is not allowed here" : undefined;
+}
 
 /** The folder in which views are made: beside what they link to, on the same file system. */
 const VIEWS = `${root}.cache/views`;
 
 /**
- * The command of a program in a namespace with these inputs, and `end`, which removes the view of the repository. The view has hard
- * copies of the inputs, so that no test changes them; what git ignores is mounted into it.
+ * The command of a program in a namespace with these inputs, and `end`, which removes the view of the repository. The view has copies of
+ * the inputs, so that no test changes them, and a commit of them; what git ignores is mounted into it.
  */
 export function inNamespace(inputs, program, args) {
   mkdirSync(VIEWS, { recursive: true });
@@ -32,10 +32,26 @@ export function inNamespace(inputs, program, args) {
   const copy = (path) => {
     mkdirSync(join(view, dirname(path)), { recursive: true });
     copyFileSync(`${root}${path}`, join(view, path), constants.COPYFILE_FICLONE);
+    // Cargo compiles what is newer than its build.
+    const { atime, mtime } = statSync(`${root}${path}`);
+    utimesSync(join(view, path), atime, mtime);
   };
   const visible = list("ls-files", "-z", "--", ...inputs, ...NOT_INPUTS);
   for (const path of visible) copy(path);
-  const mounts = [".git"];
+  const git = (...args) => execFileSync("git", ["-C", view, ...args], { input: visible.join("\0") });
+  git("init", "--quiet");
+  git("add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul");
+  git(
+    "-c",
+    "user.name=view",
+    "-c",
+    "user.email=view@localhost",
+    "commit",
+    "--quiet",
+    "--message",
+    "The inputs of a suite",
+  );
+  const mounts = [];
   for (const path of list("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")) {
     if (!path.endsWith("/")) copy(path);
     // Most of this folder is a link or a program; the other views are of no use in it.
@@ -46,11 +62,10 @@ export function inNamespace(inputs, program, args) {
 view=$1; root=$2; shift 2
 while [ "$1" != -- ]; do mount --rbind "$root/$1" "$view/$1"; shift; done
 shift
-mount -o remount,bind,ro "$view/.git"
 mount --rbind "$view" "$root"
 cd "$root"
 exec "$@"`;
-  const isolated = [...unshare, "--propagation", "private", "sh", "-c", script, "sh"];
+  const isolated = ["--mount", "--propagation", "private", "sh", "-c", script, "sh"];
   return {
     program: "unshare",
     args: [...isolated, view, root.slice(0, -1), ...mounts, "--", program, ...args],

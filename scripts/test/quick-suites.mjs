@@ -17,6 +17,16 @@ const CORE_TESTS = [
   "uniqueness",
 ];
 
+/** The files of some folders that are quick. The others are in suites of `test:all`. */
+export const QUICK_FILES = {
+  cli: ["commands.test.mjs"],
+  pages: ["migrating.test.mjs", "types.test.mjs"],
+  // The contract with stores in memory, SQLite and PGlite.
+  stores: ["contract.test.mjs", "segment-contract.test.mjs"],
+  "stores/postgres": ["contract.test.mjs"],
+};
+const quickOf = (folder) => inFolder(folder, { files: QUICK_FILES[folder] });
+
 export const QUICK_SUITES = [
   // In a clone that was never built it is the build, so it is the first.
   { name: "start", ...inFolder("start", { limitMs: 1_200_000 }) },
@@ -36,7 +46,6 @@ export const QUICK_SUITES = [
       testFolder("promises");
     },
   },
-  { name: "suites", ...inFolder("suites") },
   {
     name: "core",
     run: () => {
@@ -45,6 +54,7 @@ export const QUICK_SUITES = [
       cargoTest("-p", "frazil-local", "--lib");
     },
   },
+  { name: "suites", ...inFolder("suites") },
   { name: "types", ...onBackend("types", "wasm") },
   { name: "vectors-native", ...onBackend("vectors", "native") },
   { name: "vectors-wasm", ...onBackend("vectors", "wasm") },
@@ -52,28 +62,11 @@ export const QUICK_SUITES = [
   { name: "api-wasm", ...onBackend("api", "wasm") },
   { name: "leases-native", requires: [runtimes], waits: true, ...onBackend("leases", "native") },
   { name: "segments-native", requires: [runtimes], waits: true, ...onBackend("segments", "native") },
-  // The contract with stores in memory, SQLite and PGlite.
-  {
-    name: "contracts",
-    requires: [runtimes],
-    waits: true,
-    ...inFolder("stores", { files: ["contract.test.mjs", "segment-contract.test.mjs"] }),
-  },
+  { name: "contracts", requires: [runtimes], waits: true, ...quickOf("stores") },
   { name: "stores-sqlite", requires: [runtimes], waits: true, ...inFolder("stores/sqlite") },
-  {
-    name: "postgres-contract",
-    requires: [runtimes, postgres],
-    waits: true,
-    ...inFolder("stores/postgres", { files: ["contract.test.mjs"] }),
-  },
-  {
-    name: "pages",
-    requires: [runtimes],
-    waits: true,
-    node: () => tools.node24,
-    ...inFolder("pages", { files: ["migrating.test.mjs", "types.test.mjs"] }),
-  },
-  { name: "cli-commands", ...inFolder("cli", { files: ["commands.test.mjs"] }) },
+  { name: "postgres-contract", requires: [runtimes, postgres], waits: true, ...quickOf("stores/postgres") },
+  { name: "pages", requires: [runtimes], waits: true, node: () => tools.node24, ...quickOf("pages") },
+  { name: "cli-commands", ...quickOf("cli") },
   { name: "readme", whyUnavailable: whyNoAddon, env: { FRAZIL_BACKEND: "native" }, ...inFolder("readme") },
   { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node24") },
   { name: "workerd", requires: [runtimes], waits: true, node: () => tools.node24, ...inFolder("runtimes/workerd") },

@@ -37,7 +37,9 @@ function committed(paths) {
 
 /** The versions of what runs a suite. Those of packages are in lock files, which are inputs. */
 function versionsOf({ requires = [], optional = [] }) {
-  const tools = [...requires, ...optional].map((tool) => tool.version?.()).filter(Boolean);
+  const tools = [...requires, ...optional]
+    .map(({ version }) => (typeof version === "function" ? version() : version))
+    .filter(Boolean);
   const compiler = ask("rustc", ["--version"]);
   const isRoot = process.getuid?.() === 0;
   return JSON.stringify([process.version, compiler, PLATFORM_NAME, isRoot, ...new Set(tools)]);
@@ -51,11 +53,16 @@ export const keyOf = (suite) => `${inputsKeyOf(suite)} ${digest(versionsOf(suite
 /** Whether a suite has passed with the inputs of this checkout. The versions may be others, or not be installed yet. */
 export const hasPassedWithInputs = (suite, rows) => rows.get(suite.name)?.key.split(" ")[0] === inputsKeyOf(suite);
 
+/** The files whose changes git is told to overlook, by the output of `git ls-files -v`. */
+export const hiddenFilesIn = (listing) => (listing.match(/^([a-z]|S) .*$/gm) ?? []).map((line) => line.slice(2));
+
 /** Why a pass of a suite gives no row now, or `undefined`. */
 export function whyNoRow(suite, env = process.env) {
   const set = Object.keys(env).filter((name) => AMOUNTS.test(name));
   if (set.length > 0) return `${set.join(", ")} may change what is tested`;
   const paths = [...RUNNER, ...inputsOf(suite), ...SETTINGS];
+  const hidden = hiddenFilesIn(git("ls-files", "-v", "--", ...paths));
+  if (hidden.length > 0) return `git is told to overlook changes of ${hidden.join(", ")}`;
   const changed = git("status", "--porcelain", "--no-renames", "--untracked-files=all", "-z", "--", ...paths)
     .split("\0")
     .map((entry) => entry.slice("XY ".length))

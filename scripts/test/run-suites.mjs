@@ -9,6 +9,10 @@ import { mayRunAgain } from "./failures.mjs";
 /** How often a run says which suites are still at work. */
 const SIGN_OF_LIFE_MS = 30_000;
 
+const MINUTE_MS = 60_000;
+/** How long a suite of each tier may take: what takes longer hangs. */
+const LIMITS_MS = { quick: 40 * MINUTE_MS, all: 40 * MINUTE_MS, long: 600 * MINUTE_MS };
+
 const MAIN = `${root}scripts/test/main.mjs`;
 
 /** The program and arguments that run a suite. One that is a function runs in a process that imports it again. */
@@ -17,23 +21,43 @@ const commandOf = ({ name, nodeArguments, node }) =>
     ? { program: node?.() ?? process.execPath, args: nodeArguments() }
     : { program: process.execPath, args: [MAIN, "--as-is", name] };
 
+const canEndGroups = process.platform !== "win32";
+
+/** The signals that end a run. */
+const ENDING = ["SIGHUP", "SIGINT", "SIGTERM"];
+
+/** Ends a process, and those of its group. */
+function endGroup(child) {
+  try {
+    if (canEndGroups) process.kill(-child.pid);
+    else child.kill();
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error;
+  }
+}
+
 const seconds = (sinceMs) => ((performance.now() - sinceMs) / 1000).toFixed(1);
 
 /** Runs a suite once. Resolves to the reason why it failed, if it did, and what the reporter wrote. */
-async function runOnce(suite, { isolate, held }) {
+async function runOnce(suite, { isolate, held, limitsMs }) {
   mkdirSync(`${root}.cache`, { recursive: true });
   const folder = mkdtempSync(`${root}.cache/report-`);
   const report = `${folder}/report.jsonl`;
   const { program, args } = commandOf(suite);
   const isolated = isolate?.(suite, program, args);
+  let child;
+  let limit;
+  const stop = () => endGroup(child);
   try {
     // With these, Node would skip tests and end with 0.
     const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...inherited } = process.env;
     const env = { ...inherited, ...suite.env, FRAZIL_TEST_REPORT: report };
-    const child = spawn(isolated?.program ?? program, isolated?.args ?? args, {
+    child = spawn(isolated?.program ?? program, isolated?.args ?? args, {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
       env,
+      // With a process group, so that what the suite has started can be ended with it.
+      detached: canEndGroups,
     });
     let output = "";
     for (const [stream, to] of [
@@ -47,28 +71,42 @@ async function runOnce(suite, { isolate, held }) {
         else to.write(text);
       });
     }
-    const stop = () => child.kill();
     process.once("exit", stop);
+    const limitMs = limitsMs[suite.tier];
+    let isOver = false;
+    limit = setTimeout(() => {
+      isOver = true;
+      stop();
+    }, limitMs);
     const [status, signal] = await once(child, "close");
-    process.off("exit", stop);
     process.stdout.write(output);
     const text = existsSync(report) ? readFileSync(report, "utf8") : "";
     const lines = text
       .split("\n")
       .filter((line) => line !== "")
       .map((line) => JSON.parse(line));
+    const how = isOver
+      ? `did not end within ${limitMs / MINUTE_MS} minutes`
+      : `failed with ${signal ?? `exit code ${status}`}`;
     return {
-      reason:
-        status === 0 ? undefined : `${[program, ...args].join(" ")} failed with ${signal ?? `exit code ${status}`}`,
+      reason: status === 0 && !isOver ? undefined : `${[program, ...args].join(" ")} ${how}`,
       // Another exit code than that of failed tests, or a signal.
-      hasCrashed: status !== 1,
+      hasCrashed: status !== 1 || isOver,
       failures: lines.filter(({ cause }) => cause !== undefined),
       skipped: lines.filter(({ skipped }) => skipped !== undefined),
     };
   } finally {
+    clearTimeout(limit);
+    process.off("exit", stop);
     isolated?.end();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Installs those tools of a suite whose version is not known before. */
+export async function installWhatHasItsVersion({ requires = [], optional = [] }) {
+  for (const tool of [...requires, ...optional])
+    if (typeof tool.version === "function" && tool.whyUnavailable() === undefined) await tool.install();
 }
 
 /** Installs what a suite needs. Resolves to why it cannot run here, or `undefined`. Rejects if an installation fails. */
@@ -88,13 +126,13 @@ export async function prepare({ whyUnavailable, requires = [], optional = [] }) 
  * - `isolate`: returns the command that runs a suite's command somewhere else;
  * - `passed`: called after a suite has passed without a skip.
  */
-export async function runSuites(suites, { isolate, passed = () => {} } = {}) {
+export async function runSuites(suites, { isolate, passed = () => {}, limitsMs = LIMITS_MS } = {}) {
   const results = new Map();
   const again = [];
   const running = new Map();
   // Ends what runs.
   const end = () => process.exit(130);
-  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end);
+  for (const signal of ENDING) process.once(signal, end);
   const signs = setInterval(() => {
     const list = [...running].map(([name, since]) => `${name} ${Math.round((performance.now() - since) / 1000)} s`);
     if (list.length > 0) process.stderr.write(`· at work: ${list.join(", ")}\n`);
@@ -105,12 +143,14 @@ export async function runSuites(suites, { isolate, passed = () => {} } = {}) {
     const since = performance.now();
     running.set(name, since);
     process.stderr.write(`· ${name} …\n`);
-    const { reason, failures, skipped, hasCrashed } = await runOnce(suite, { isolate, held }).catch((error) => ({
-      // It could not be started, or wrote what is no report.
-      reason: error.message,
-      failures: [],
-      hasCrashed: true,
-    }));
+    const { reason, failures, skipped, hasCrashed } = await runOnce(suite, { isolate, held, limitsMs }).catch(
+      (error) => ({
+        // It could not be started, or wrote what is no report.
+        reason: error.message,
+        failures: [],
+        hasCrashed: true,
+      }),
+    );
     running.delete(name);
     process.stderr.write(`· ${name}: ${reason === undefined ? "" : "failed after "}${seconds(since)} s\n`);
     const result = { name, seconds: (performance.now() - since) / 1000 };
@@ -168,7 +208,7 @@ export async function runSuites(suites, { isolate, passed = () => {} } = {}) {
     }
   } finally {
     clearInterval(signs);
-    for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, end);
+    for (const signal of ENDING) process.off(signal, end);
   }
   return suites.map(({ name }) => results.get(name));
 }

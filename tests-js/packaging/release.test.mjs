@@ -1,5 +1,5 @@
 // `npm run release` in a copy of this checkout, with a registry on the loopback interface: a release that is good, one that there is
-// every reason to refuse, and publications that fail and continue. `refusals.test.mjs` has each refusal alone.
+// every reason to refuse, and publications that fail and continue. `release-problems.test.mjs` has each refusal alone.
 //
 // The copy has every carrier: where no addon is built on this machine, a file that is none. So `scripts/released-carriers.mjs` is replaced
 // in it: what is built is copied, and inspection refuses what begins with "broken". `scripts/test/unproven.mjs` is replaced too: the copy

@@ -1,5 +1,5 @@
 // `npm start` as a newcomer runs it, in a clone of the commit without what was built. A clone that was never built, as in CI, is one
-// itself: there this is the build of everything that follows.
+// itself: there this is the build of everything that follows. So is one in which `npm start` was the build: there it runs once more.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +11,8 @@ import { isLinuxX64Gnu, npm, root } from "../../scripts/shell.mjs";
 const EPOCH_MS = Date.UTC(2024, 0, 1);
 const isBare = !isBuilt();
 const passedFile = `${root}.cache/start-passed`;
+/** Written by `npm start` where nothing was built before. */
+const bareFile = `${root}.cache/start-bare`;
 
 const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim();
 
@@ -46,9 +48,10 @@ function cloneOf(commit) {
 
 const { tree, commit } = snapshot();
 const key = `${tree} ${process.version}`;
-const hasPassed = !isBare && existsSync(passedFile) && readFileSync(passedFile, "utf8") === key;
-const options = { skip: hasPassed && "passed here with these files" };
-const folder = isBare || hasPassed ? root : cloneOf(commit);
+const hasKey = (file) => existsSync(file) && readFileSync(file, "utf8") === key;
+const hasPassed = !isBare && hasKey(passedFile);
+const options = { skip: hasPassed && "does not apply: passed here with these files" };
+const folder = isBare || hasPassed || hasKey(bareFile) ? root : cloneOf(commit);
 /** The environment of a person who types it: npm sets some variables that would choose another folder. */
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE_OPTIONS)/i.test(name)),

@@ -26,7 +26,7 @@ function suiteOf(text, { limitMs = 100_000, ...more } = {}) {
   const file = join(folder, `${files}.test.mjs`);
   writeFileSync(file, HEAD + text);
   const args = ["--test", `--test-timeout=${limitMs}`, `--test-reporter=${root}scripts/dots.mjs`, file];
-  return { name: `suite-${files}`, waits: true, nodeArguments: () => args, ...more };
+  return { name: `suite-${files}`, tier: "all", waits: true, nodeArguments: () => args, ...more };
 }
 
 /** The lines that the reporter writes. */
@@ -41,6 +41,7 @@ function reported(text, limitMs) {
 const SHORT = "{ timeout: 100 }, () => new Promise((resolve) => setTimeout(resolve, 1500))";
 const HANGS = `test("hangs", () => new Promise((resolve) => setTimeout(resolve, 60_000)));`;
 const FAILS = `test("repeats", () => assert.equal(1, 2));`;
+const ENDS = "async () => { setImmediate(() => process.exit(0)); await new Promise(() => {}); }";
 const NO_SERVER_ERROR = `throw Object.assign(new Error("etcd did not start"), { code: "SERVER_NOT_STARTED" });`;
 const NO_SERVER = `test("has no server", () => { ${NO_SERVER_ERROR} });`;
 
@@ -91,13 +92,18 @@ test("nothing else may, alone or beside a time-out", () => {
   assert.ok(!mayRunAgain(WAITING, []), "a failure without a line");
 });
 
-test("a file in which no test ran fails", () => {
-  for (const text of ["", `process.exit(0); test("a", () => {});`]) {
+test("a file in which no test ran fails, and one whose process ends before its tests", () => {
+  for (const [text, message] of [
+    ["", /has no test that ran/],
+    [`process.exit(0); test("a", () => {});`, /has no test that ran/],
+    [`test("a", () => {}); test("ends", ${ENDS});`, /^ends \(.*\) did not end$/m],
+    [`test("a", () => {}); describe("d", () => { test("b", (t) => t.test("c", ${ENDS})); });`, /^c \(/m],
+  ]) {
     const args = suiteOf(text).nodeArguments();
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const { status, stdout } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
     assert.equal(status, 1, stdout);
-    assert.match(stdout, /has no test that ran/);
+    assert.match(stdout, message);
   }
 });
 
@@ -128,13 +134,33 @@ test("variables that make Node skip tests do not reach a suite", async () => {
   }
 });
 
-test("a test that needs something is reported as skipped; one that does not apply is not", () => {
+test("a test is reported as skipped, unless it does not apply", () => {
   const lines = reported(`
     test("a", { skip: "needs root" }, () => {});
     test("b", { skip: "does not apply here" }, () => {});
     test("c", { skip: false }, () => {});
+    test("d", { skip: true }, () => {});
+    test("e", (t) => t.skip("slow"));
   `);
-  assert.deepEqual(lines, [{ test: "a", skipped: "needs root" }]);
+  assert.deepEqual(lines, [
+    { test: "a", skipped: "needs root" },
+    { test: "d", skipped: "no reason given" },
+    { test: "e", skipped: "slow" },
+  ]);
+});
+
+test("a suite that does not end is ended, with what it has started", async () => {
+  const pidFile = join(folder, "pid");
+  const script = `sleep 100000 & echo $! > ${pidFile}; wait`;
+  const suite = { name: "hangs", tier: "all", waits: true, node: () => "sh", nodeArguments: () => ["-c", script] };
+  // Until the machine is fast enough to start it within the limit.
+  const pid = () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8").trim() : "");
+  for (let limitMs = 500; pid() === ""; limitMs *= 2) {
+    const [{ failed }] = await runSuites([suite], { limitsMs: { all: limitMs } });
+    assert.match(failed, /did not end within/);
+  }
+  // Nothing, or a zombie.
+  assert.match(spawnSync("ps", ["-o", "stat=", "-p", pid()], { encoding: "utf8" }).stdout, /^(Z.*)?\n?$/);
 });
 
 test("a suite passes only if each of its tests did; a second run makes a flake", async () => {
@@ -189,7 +215,8 @@ test("a suite that crashes after a time-out does not run again", async () => {
     const text =
       `const { appendFileSync } = require("node:fs"); appendFileSync(${JSON.stringify(counter)}, "x");` +
       `appendFileSync(process.env.FRAZIL_TEST_REPORT, ${line} + "\\n"); ${end};`;
-    const [{ failed }] = await runSuites([{ name: `suite-${files}`, waits: true, nodeArguments: () => ["-e", text] }]);
+    const suite = { name: `suite-${files}`, tier: "all", waits: true, nodeArguments: () => ["-e", text] };
+    const [{ failed }] = await runSuites([suite]);
     assert.notEqual(failed, undefined);
     assert.equal(readFileSync(counter, "utf8").length, runs, end);
   }

@@ -1,7 +1,7 @@
 // Keys and views of a real repository: a small one, with the runner of this one.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { appendFileSync, chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -70,6 +70,9 @@ test("there is no row while an input is changed or new", () => {
   writeFileSync(join(folder, ".cargo/config.toml"), "");
   assert.equal(whyNoRow(), "not committed: .cargo/config.toml");
   rmSync(join(folder, ".cargo"), { recursive: true });
+  git("update-index", "--assume-unchanged", "crates/b.rs");
+  assert.equal(whyNoRow(), "git is told to overlook changes of crates/b.rs");
+  git("update-index", "--no-assume-unchanged", "crates/b.rs");
   appendFileSync(join(folder, "docs/proofs/passed.json"), "b");
   git("add", "--all");
   assert.equal(whyNoRow(), "undefined");
@@ -80,7 +83,7 @@ test("there is no row while an input is changed or new", () => {
 });
 
 test("in a view only the inputs are there, and what git ignores", {
-  skip: whyNoNamespace() && "needs unshare --mount",
+  skip: whyNoNamespace() && `needs a mount namespace: ${whyNoNamespace()}`,
 }, () => {
   const seen = ask(`
     import { spawnSync } from "node:child_process";
@@ -102,6 +105,15 @@ test("in a view only the inputs are there, and what git ignores", {
       .sort(),
     expected,
   );
+  const built = ask(`
+    import { spawnSync } from "node:child_process";
+    const { program, args, end } = inNamespace(["crates"], "sh", ["-c", "git show HEAD:docs/a.md; stat -c %Y crates/b.rs"]);
+    const { stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
+    console.log(stdout + stderr);
+    end();
+  `);
+  assert.match(built, /'docs\/a.md' does not exist in 'HEAD'/);
+  assert.match(built, new RegExp(`^${Math.floor(statSync(join(folder, "crates/b.rs")).mtimeMs / 1000)}$`, "m"));
   const { stdout } = spawnSync("cat", [join(folder, "target/made")], { encoding: "utf8" });
   assert.equal(stdout, "made\n");
   assert.equal(String(git("status", "--porcelain")), "");

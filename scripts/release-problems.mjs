@@ -35,9 +35,6 @@ export function problemsOfCheckout(facts) {
   return problems;
 }
 
-/** The files whose changes git is told to overlook, by the output of `git ls-files -v`. */
-export const hiddenFilesIn = (listing) => (listing.match(/^([a-z]|S) .*$/gm) ?? []).map((line) => line.slice(2));
-
 /** Reasons why the carrier in a folder of `npm/` cannot be released: whether it has an addon, and what its inspection says against it. */
 export function problemsOfCarrier({ folder, hasAddon, inspectionErrors }) {
   if (!hasAddon) return [`npm/${folder} has no frazil.node: npm run build:platforms builds every carrier`];

@@ -1,5 +1,5 @@
-// Each reason not to release, as a function of facts: `scripts/refusals.mjs`. `release.test.mjs` shows that `npm run release` gathers
-// these facts, and refuses for each.
+// Each reason not to release, as a function of facts: `scripts/release-problems.mjs`. `release.test.mjs` shows that `npm run release`
+// gathers these facts, and refuses for each.
 //
 // Every group of facts is first given as it is for a good release, where nothing is found. Then one fact is changed, and the one reason
 // must be found with its exact words.
@@ -9,7 +9,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
-  hiddenFilesIn,
   problemsOfCarrier,
   problemsOfCheckout,
   problemsOfFolder,
@@ -20,8 +19,9 @@ import {
   publishedIn,
   runsIn,
   tagOf,
-} from "../../scripts/refusals.mjs";
+} from "../../scripts/release-problems.mjs";
 import { problemsOfRecords } from "../../scripts/runs.mjs";
+import { hiddenFilesIn } from "../../scripts/test/rows.mjs";
 
 /** One test of each change of good facts: `[name, change of the facts, the problems]`. */
 function refusals(problemsOf, good, cases) {
