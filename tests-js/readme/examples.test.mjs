@@ -1,15 +1,11 @@
 // Every example in JavaScript is either run or has a reason why not, is a program of the oldest Node that frazil runs on, and uses only
 // what the package exports.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { promisify } from "node:util";
 import { blocksOf, PAGES, programsOf, RUN_BY, root, textOf } from "./examples.mjs";
-
-const run = promisify(execFile);
 
 /** Pages whose examples without output are parts of programs: they are compiled, and not run. */
 const PARTS = {
@@ -45,11 +41,30 @@ test("the tests that run examples exist and read their page", () => {
   }
 });
 
-/** What each entry of the package exports, by its specifier. */
-async function exportsOf(specifier, cache) {
-  if (!cache.has(specifier)) cache.set(specifier, Object.keys(await import(specifier)));
-  return cache.get(specifier);
-}
+const PARSER = `
+import { readFileSync } from "node:fs";
+import { SourceTextModule } from "node:vm";
+const mistakes = JSON.parse(readFileSync(0, "utf8")).map((code) => {
+  try {
+    new SourceTextModule(code);
+  } catch (error) {
+    return String(error);
+  }
+});
+console.log(JSON.stringify(mistakes));`;
+
+/** What Node says against each of these modules, or `null`. A process of its own: only this flag has a parser without execution. */
+const parse = (codes) =>
+  JSON.parse(
+    execFileSync(
+      process.execPath,
+      ["--no-warnings", "--experimental-vm-modules", "--input-type=module", "-e", PARSER],
+      {
+        input: JSON.stringify(codes),
+        encoding: "utf8",
+      },
+    ),
+  );
 
 /** The names that a program imports from the package, by entry. */
 const importsOf = (code) =>
@@ -61,55 +76,37 @@ const importsOf = (code) =>
       .filter((name) => name !== "" && !name.startsWith("type ")),
   }));
 
-/** The mistakes in a program: what Node does not parse, and what the package does not export. */
-async function mistakesIn(code, folder, cache) {
-  const file = join(folder, `example-${cache.size}-${Math.random()}.mjs`);
-  writeFileSync(file, code);
-  const mistakes = [];
-  await run(process.execPath, ["--check", file]).catch(({ stderr }) => mistakes.push(stderr));
-  for (const { specifier, names } of importsOf(code)) {
-    const known = await exportsOf(specifier, cache);
-    for (const name of names) if (!known.includes(name)) mistakes.push(`${specifier} does not export ${name}`);
-  }
-  return mistakes;
-}
+/** The mistakes in each of these programs: what Node does not parse, and what the package does not export. */
+const mistakesIn = async (codes) => {
+  const found = parse(codes).map((mistake) => (mistake === null ? [] : [mistake]));
+  for (const [at, code] of codes.entries())
+    for (const { specifier, names } of importsOf(code)) {
+      const known = Object.keys(await import(specifier));
+      for (const name of names) if (!known.includes(name)) found[at].push(`${specifier} does not export ${name}`);
+    }
+  return found;
+};
 
-/** Calls a function with a new folder, which is removed after it. */
-async function withFolder(use) {
-  const folder = mkdtempSync(join(tmpdir(), "frazil-examples-"));
-  try {
-    return await use(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+test("every example parses, and imports only what the package exports", async () => {
+  const found = await mistakesIn(examples.map(({ code }) => code));
+  assert.deepEqual(
+    found.flatMap((mistakes, at) => mistakes.map((mistake) => `${nameOf(examples[at])}: ${mistake}`)),
+    [],
+  );
+});
 
-test("every example parses, and imports only what the package exports", () =>
-  withFolder(async (folder) => {
-    const cache = new Map();
-    const queue = [...examples];
-    const found = [];
-    const inTurn = async () => {
-      for (let example = queue.shift(); example !== undefined; example = queue.shift())
-        for (const mistake of await mistakesIn(example.code, folder, cache))
-          found.push(`${nameOf(example)}: ${mistake}`);
-    };
-    await Promise.all([inTurn(), inTurn()]);
-    assert.deepEqual(found, []);
-  }));
-
-test("examples with mistakes are found", () =>
-  withFolder(async (folder) => {
-    const cache = new Map();
-    const mistakes = (code) => mistakesIn(code, folder, cache);
-    assert.match((await mistakes("const = 1;\n")).join(), /SyntaxError/);
-    assert.deepEqual(await mistakes('import { lease, Snowflake } from "frazil/lease";\n'), [
-      "frazil/lease does not export Snowflake",
-    ]);
-    assert.deepEqual(await mistakes('export { Layout } from "frazil/layout";\nawait 0;\n'), []);
-    // Node 20 and 22 have no `using`, so no example may have it, whatever the Node that runs this parses.
-    assert.ok(!examples.some(({ code }) => /^\s*(await )?using \w+ =/m.test(code)));
-  }));
+test("examples with mistakes are found", async () => {
+  const [parsed, exported, right] = await mistakesIn([
+    "const = 1;\n",
+    'import { lease, Snowflake } from "frazil/lease";\n',
+    'export { Layout } from "frazil/layout";\nawait 0;\n',
+  ]);
+  assert.match(parsed.join(), /SyntaxError/);
+  assert.deepEqual(exported, ["frazil/lease does not export Snowflake"]);
+  assert.deepEqual(right, []);
+  // Node 20 and 22 have no `using`, so no example may have it, whatever the Node that runs this parses.
+  assert.ok(!examples.some(({ code }) => /^\s*(await )?using \w+ =/m.test(code)));
+});
 
 test("a reason belongs to the block after it, and output to the block before it", () => {
   const page =
