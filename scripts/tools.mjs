@@ -165,10 +165,3 @@ export const denier = {
   },
   version: DENY,
 };
-
-/** The permission to mount file systems. It cannot be installed. */
-export const mounts = {
-  whyUnavailable: () =>
-    process.platform === "linux" && process.getuid() === 0 ? undefined : "mounting needs Linux and root",
-  install() {},
-};

@@ -10,7 +10,6 @@ import {
   fuzzer,
   mariadb,
   miri,
-  mounts,
   pgbouncer,
   postgres,
   redis,
@@ -30,6 +29,7 @@ import {
   miriTests,
   onBackend,
   oracle,
+  stateFileTests,
   testFolder,
   WASM_TARGET,
   whyNoAddon,
@@ -67,7 +67,7 @@ function testRust() {
   cargoTest("-p", "frazil", "--all-features");
   // Without the `std` feature no random key can be drawn.
   cargoTest("-p", "frazil", "--no-default-features", "--test", "registry");
-  cargoTest("-p", "frazil-local");
+  stateFileTests();
   // The rule of two copies of the addon. The rest of it runs only in Node.
   cargoTest("-p", "frazil-napi", "--test", "copies");
   cargoTest("-p", "frazil-reference", "-p", "xtask");
@@ -103,7 +103,7 @@ export const stateFile = (seconds, options) => ({
   whyUnavailable: whyNoAddon,
   env: { FRAZIL_STORM_S: String(seconds) },
   // One file at a time: a process in a mount namespace keeps the mounts of concurrent tests busy.
-  ...inFolder("local", { serial: true, ...options }),
+  ...inFolder("local", { serial: true, ownRoot: true, ...options }),
 });
 
 /** Installs and runs the packed package in each tool and runtime. FRAZIL_CONSUMERS names single ones. */
@@ -123,7 +123,7 @@ export const consumers = (half) => ({
 const wasmBindgen = (file) => inFolder("runtimes/wasm-bindgen", { files: [file], limitMs: 900_000 });
 
 /** The tests of a folder that are not quick. */
-const othersOf = (folder) => inFolder(folder, { except: QUICK_FILES[folder] });
+const othersOf = (folder, options) => inFolder(folder, { ...options, except: QUICK_FILES[folder] });
 
 /** Tests of a store, with a limit that ends what hangs. */
 const store = (name, ...requires) => ({
@@ -196,7 +196,7 @@ export const ALL_SUITES = [
     ...othersOf("pages"),
   },
   // The longest first from here on, so that none is left to run alone.
-  { name: "local", ...stateFile(20), requires: [faketime, fileSystems, mounts] },
+  { name: "local", ...stateFile(20), optional: [faketime, fileSystems] },
   // A release is packed and published several times, on a machine that may have other work: the limit ends what hangs.
   { name: "packaging", optional: [runtimes, browser], ...inFolder("packaging", { limitMs: 900_000 }) },
   { name: "workers", waits: true, requires: [runtimes], ...inFolder("workers") },
@@ -239,8 +239,8 @@ export const ALL_SUITES = [
     requires: [runtimes, browser, postgres],
     ...inFolder("url-shortener"),
   },
-  { name: "attacks-process", ...inFolder("attacks/process") },
-  { name: "cli", ...othersOf("cli") },
+  { name: "attacks-process", ...inFolder("attacks/process", { ownRoot: true }) },
+  { name: "cli", ...othersOf("cli", { ownRoot: true }) },
   { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node22") },
   { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/bun") },
   { name: "deno", requires: [runtimes], ...inFolder("runtimes/deno") },

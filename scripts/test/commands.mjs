@@ -8,6 +8,13 @@ const REPORTER = `--test-reporter=${root}scripts/dots.mjs`;
 export const cargo = (...args) => run("cargo", args);
 export const cargoTest = (...args) => cargo("test", "--locked", "--quiet", ...args);
 
+/** Runs a program where no other one locks the directories above its state files. */
+const OWN_ROOT = `${root}scripts/test/own-root.mjs`;
+
+/** Runs the tests of the crate that keeps state files. */
+export const stateFileTests = (...args) =>
+  run(process.execPath, [OWN_ROOT, "cargo", "test", "--locked", "--quiet", "-p", "frazil-local", ...args]);
+
 /**
  * Runs cargo on the loom models, in their own target folder: their `--cfg` flag would otherwise rebuild everything, here and again for
  * the next suite.
@@ -62,15 +69,16 @@ export const coreTest = (name, env) => optimised([name], ["--", "--nocapture", "
 /**
  * The arguments of Node that run the tests of a folder: those of its files that `files` names (default: all), less those that `except`
  * names. A test that takes longer than `limitMs` counts as hanging. `serial`: one file at a time (default: one for each processor but
- * one).
+ * one). `ownRoot`: the tests open state files.
  */
-function folderArguments(folder, { files, except = [], limitMs = 300_000, serial = false } = {}) {
+function folderArguments(folder, { files, except = [], limitMs = 300_000, serial = false, ownRoot = false } = {}) {
   const all = readdirSync(`${root}tests-js/${folder}`).filter((name) => name.endsWith(".test.mjs"));
   const chosen = files ?? all.filter((name) => !except.includes(name));
   for (const name of chosen) if (!all.includes(name)) throw new Error(`tests-js/${folder} has no ${name}`);
   const concurrency = serial ? ["--test-concurrency=1"] : [];
   const paths = chosen.map((name) => `${root}tests-js/${folder}/${name}`);
-  return ["--test", `--test-timeout=${limitMs}`, REPORTER, ...concurrency, ...paths];
+  const through = ownRoot ? [OWN_ROOT, process.execPath] : [];
+  return [...through, "--test", `--test-timeout=${limitMs}`, REPORTER, ...concurrency, ...paths];
 }
 
 /** Runs the tests of a folder, in a suite that does more. */

@@ -1,7 +1,7 @@
 // The suites of `npm test`. The fields of a suite are those of `suites.mjs`.
 import { root, run } from "../shell.mjs";
 import { browser, postgres, runtimes, tools } from "../tools.mjs";
-import { cargo, cargoTest, inFolder, onBackend, testFolder, whyNoAddon } from "./commands.mjs";
+import { cargo, cargoTest, inFolder, onBackend, stateFileTests, testFolder, whyNoAddon } from "./commands.mjs";
 
 /** The tests of the core that a build without optimisation runs within seconds. */
 const CORE_TESTS = [
@@ -25,7 +25,7 @@ export const QUICK_FILES = {
   stores: ["contract.test.mjs", "segment-contract.test.mjs"],
   "stores/postgres": ["contract.test.mjs"],
 };
-const quickOf = (folder) => inFolder(folder, { files: QUICK_FILES[folder] });
+const quickOf = (folder, options) => inFolder(folder, { ...options, files: QUICK_FILES[folder] });
 
 export const QUICK_SUITES = [
   // In a clone that was never built it is the build, so it is the first.
@@ -51,23 +51,28 @@ export const QUICK_SUITES = [
     run: () => {
       const chosen = [...CORE_TESTS, "unshared", "vectors"].flatMap((name) => ["--test", name]);
       cargoTest("-p", "frazil", "--all-features", "--lib", ...chosen);
-      cargoTest("-p", "frazil-local", "--lib");
+      stateFileTests("--lib");
     },
   },
   // Those that wait beside those that compute.
   { name: "types", ...onBackend("types", "wasm") },
   { name: "vectors-native", ...onBackend("vectors", "native") },
   { name: "vectors-wasm", ...onBackend("vectors", "wasm") },
-  { name: "api-native", ...onBackend("api", "native") },
+  { name: "api-native", ...onBackend("api", "native", { ownRoot: true }) },
   { name: "stores-sqlite", requires: [runtimes], waits: true, ...inFolder("stores/sqlite") },
   { name: "postgres-contract", requires: [runtimes, postgres], waits: true, ...quickOf("stores/postgres") },
   { name: "api-wasm", ...onBackend("api", "wasm") },
   { name: "leases-native", requires: [runtimes], waits: true, ...onBackend("leases", "native") },
-  { name: "readme", whyUnavailable: whyNoAddon, env: { FRAZIL_BACKEND: "native" }, ...inFolder("readme") },
+  {
+    name: "readme",
+    whyUnavailable: whyNoAddon,
+    env: { FRAZIL_BACKEND: "native" },
+    ...inFolder("readme", { ownRoot: true }),
+  },
   { name: "segments-native", requires: [runtimes], waits: true, ...onBackend("segments", "native") },
   { name: "suites", ...inFolder("suites") },
   { name: "workerd", requires: [runtimes], waits: true, node: () => tools.node24, ...inFolder("runtimes/workerd") },
-  { name: "cli-commands", ...quickOf("cli") },
+  { name: "cli-commands", ...quickOf("cli", { ownRoot: true }) },
   { name: "chromium", requires: [runtimes, browser], waits: true, ...inFolder("runtimes/chromium") },
   { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node24") },
   { name: "contracts", requires: [runtimes], waits: true, ...quickOf("stores") },

@@ -13,12 +13,21 @@ import { tempDir } from "./temp-dir.mjs";
 const program = fileURLToPath(new URL("child-main.mjs", import.meta.url));
 const isRoot = process.getuid?.() === 0;
 const unshare = ["unshare", ...(isRoot ? [] : ["--map-root-user"]), "--mount"];
-const namespaces = spawnSync(unshare[0], [...unshare.slice(1), "true"]).status === 0;
+/** The options of a process of another user. */
+export const NOBODY = { uid: 65534, gid: 65534 };
+const isPossible = ([program, ...args], options) => spawnSync(program, args, options).status === 0;
+const namespaces = isPossible([...unshare, "true"]);
 
 /** The options of a test that needs a mount namespace; it is skipped where there is none. */
 export const withMounts = { skip: !namespaces && "needs unshare --mount" };
 /** The options of a test that mounts a file system image, which needs root. */
-export const withDisks = { skip: !(isRoot && namespaces) && "needs root, to mount a file system" };
+export const withDisks = {
+  skip: !(isRoot && namespaces && isPossible(["losetup", "--find"])) && "needs root, to mount a file system",
+};
+/** The options of a test that starts a process as another user, which needs root. */
+export const withUsers = {
+  skip: !isPossible(["test", "-r", program], NOBODY) && "needs root, and a repository that every user may read",
+};
 
 /** `Snowflake.local()` detects an orchestrator, or finds the state directory, by these variables: no test may inherit them. */
 const READ_BY_LOCAL =

@@ -24,7 +24,18 @@ import { ConfigError, Layout, Snowflake } from "frazil";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
 import { mappedClocks } from "../movable-clock.mjs";
-import { boot, disk, idsOfTwoFiles, start, until, withDisks, withMounts, writtenIds } from "./child-process.mjs";
+import {
+  boot,
+  disk,
+  idsOfTwoFiles,
+  NOBODY,
+  start,
+  until,
+  withDisks,
+  withMounts,
+  withUsers,
+  writtenIds,
+} from "./child-process.mjs";
 import {
   COPY_OFFSET,
   ceilingOf,
@@ -316,7 +327,7 @@ describe("a file of a process that mints", { concurrency }, () => {
 
   const fileOf = async (t, options) => {
     const child = await start(t);
-    const { path } = await child.call("open", options);
+    const { path } = await child.call("open", { ...options, startWaitMs: 60_000 });
     await child.call("close");
     return readFileSync(path);
   };
@@ -329,7 +340,7 @@ describe("a file of a process that mints", { concurrency }, () => {
     test(`that is overwritten with ${name} ends the minting of that process for good`, async (t) => {
       const dir = tempDir();
       const [child, second] = await Promise.all([start(t), start(t)]);
-      const { path } = await child.call("open", { dir });
+      const { path } = await child.call("open", { dir, startWaitMs: 60_000 });
       await second.call("open", { dir });
       await child.call("next", 100);
       const other = await contents(path, t);
@@ -573,11 +584,9 @@ describe("a disk fails", { concurrency }, () => {
     assert.equal(repeats(writtenIds(file)), 0);
   });
 
-  test("because the user has no permission: a start is refused", {
-    skip: process.getuid() !== 0 && "needs root, to be another user",
-  }, async (t) => {
+  test("because the user has no permission: a start is refused", withUsers, async (t) => {
     const { dir, path } = newStateFile();
-    const child = await start(t, { uid: 65534, gid: 65534 });
+    const child = await start(t, NOBODY);
     for (const options of [{ dir }, { dir: join(dirname(dir), "other") }]) {
       const error = await errorOf(() => child.call("open", options));
       assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);

@@ -20,7 +20,7 @@ import { ClockError, ConfigError, Layout, Snowflake } from "frazil";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
 import { rules } from "../vectors/generated-tables.mjs";
-import { boot, pause, start, until, withMounts } from "./child-process.mjs";
+import { boot, NOBODY, pause, start, until, withMounts, withUsers } from "./child-process.mjs";
 import { ceilingOf, keyOf, sip } from "./state-file.mjs";
 import { sharedTempDir, tempDir } from "./temp-dir.mjs";
 
@@ -329,9 +329,7 @@ describe("the file", () => {
     assert.equal(new Snowflake({ node: 3 }).health().file, undefined);
   });
 
-  test("is used even if the user may not lock it in memory, and health() warns", {
-    skip: process.getuid?.() !== 0 && "needs root, to be another user",
-  }, () => {
+  test("is used even if the user may not lock it in memory, and health() warns", withUsers, () => {
     const dir = sharedTempDir();
     const script = `
       const ids = require("frazil").Snowflake.local({ dir: ${JSON.stringify(dir)} });
@@ -339,7 +337,7 @@ describe("the file", () => {
       const { warnings, file } = ids.health();
       console.log(JSON.stringify({ warnings, locked: file.locked }));
     `;
-    const options = { uid: 65534, gid: 65534, cwd: import.meta.dirname ?? dirname(fileURLToPath(import.meta.url)) };
+    const options = { ...NOBODY, cwd: import.meta.dirname ?? dirname(fileURLToPath(import.meta.url)) };
     const shell = ["-ec", 'ulimit -l 0; exec "$0" -e "$1"', process.execPath, script];
     const { warnings, locked } = JSON.parse(execFileSync("sh", shell, { encoding: "utf8", ...options }));
     assert.equal(locked, false);
@@ -564,11 +562,11 @@ describe("sequenceStart", () => {
     wrap: (hash) => Number(hash & 4095n),
   };
   for (const [sequenceStart, expected] of Object.entries(STARTS)) {
-    test(`${sequenceStart}: a tick starts at its hash under the key in the file, also after restarts`, async (t) => {
+    const startsAtItsHash = (later) => async (t) => {
       const dir = tempDir();
       let key;
       const issued = [];
-      for (const machine of [{}, {}, ...(withMounts.skip ? [] : [{ boot: boot() }])]) {
+      for (const machine of [{}, later]) {
         const child = await start(t, machine);
         const { path } = await child.call("open", { dir, sequenceStart });
         key ??= keyOf(path);
@@ -588,7 +586,10 @@ describe("sequenceStart", () => {
         assert.equal(sequence, expected(sip(bytes, ...key)));
       }
       assert.ok(new Set(issued.map((id) => id & 4095n)).size > 1);
-    });
+    };
+    const name = `${sequenceStart}: a tick starts at its hash under the key in the file`;
+    test(`${name}, also after a restart`, startsAtItsHash({}));
+    test(`${name}, also after another boot`, withMounts, startsAtItsHash({ boot: boot() }));
   }
 });
 

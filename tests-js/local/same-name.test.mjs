@@ -11,7 +11,18 @@ import { Snowflake } from "frazil";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
 import { mappedClocks } from "../movable-clock.mjs";
-import { boot, idsOfTwoFiles, pause, start, until, withDisks, withMounts, writtenIds } from "./child-process.mjs";
+import {
+  boot,
+  idsOfTwoFiles,
+  NOBODY,
+  pause,
+  start,
+  until,
+  withDisks,
+  withMounts,
+  withUsers,
+  writtenIds,
+} from "./child-process.mjs";
 import { mountImage, run } from "./mounted-image.mjs";
 import { ceilingOf } from "./state-file.mjs";
 import { sharedTempDir, tempDir } from "./temp-dir.mjs";
@@ -136,17 +147,19 @@ test("a lock of another program on a parent directory never causes a refusal", a
   ids.close();
 });
 
-test("if a parent directory may not be read, each start waits for the ceiling, and none is refused", {
-  skip: process.getuid?.() !== 0 && "needs root, to be another user",
-}, async (t) => {
-  const dir = sharedTempDir();
-  const other = await start(t, { uid: 65534, gid: 65534 });
-  const waiting = await errorOf(() => other.call("open", { dir: dir, startWaitMs: 0 }));
-  assert.equal(waiting?.code, "CLOCK_BACKWARD", `${waiting}`);
-  assert.ok(waiting.retryAfterMs > 0 && waiting.retryAfterMs <= 3001);
-  await other.call("open", { dir: dir });
-  await other.call("next", 100);
-});
+test(
+  "if a parent directory may not be read, each start waits for the ceiling, and none is refused",
+  withUsers,
+  async (t) => {
+    const dir = sharedTempDir();
+    const other = await start(t, NOBODY);
+    const waiting = await errorOf(() => other.call("open", { dir: dir, startWaitMs: 0 }));
+    assert.equal(waiting?.code, "CLOCK_BACKWARD", `${waiting}`);
+    assert.ok(waiting.retryAfterMs > 0 && waiting.retryAfterMs <= 3001);
+    await other.call("open", { dir: dir });
+    await other.call("next", 100);
+  },
+);
 
 test(
   "a backup that replaces a state file on a file system without birth times is refused, even with the same inode",
