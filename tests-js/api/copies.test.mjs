@@ -9,6 +9,8 @@ import { fileURLToPath } from "node:url";
 import { Snowflake } from "frazil";
 import { isLinuxX64Gnu } from "../../scripts/shell.mjs";
 
+const onLinux = { skip: !isLinuxX64Gnu && "needs Linux x64 with glibc" };
+
 test("a process alone has no warning", () => {
   assert.deepEqual(new Snowflake({ node: 7 }).health().warnings, []);
 });
@@ -23,7 +25,7 @@ async function run(t, name, program, env = {}) {
   return printed.trimEnd();
 }
 
-test("a worker of node:cluster is warned: it has the variables of the others", { skip: !isLinuxX64Gnu }, async (t) => {
+test("a worker of node:cluster is warned: it has the variables of the others", onLinux, async (t) => {
   const program = `
     import cluster from "node:cluster";
     import { Snowflake } from "frazil";
@@ -39,9 +41,7 @@ test("a worker of node:cluster is warned: it has the variables of the others", {
   assert.equal(others.join(""), "");
 });
 
-test("one of several instances of pm2 is warned, also in fork mode, which has no cluster", {
-  skip: !isLinuxX64Gnu,
-}, async (t) => {
+test("one of several instances of pm2 is warned, also in fork mode, which has no cluster", onLinux, async (t) => {
   const program =
     'import { Snowflake } from "frazil"; console.log(new Snowflake({ node: 7 }).health().warnings.join()); process.exit();';
   // What pm2 7 gives to a program in fork mode.

@@ -146,7 +146,7 @@ test("an unknown FRAZIL_BACKEND is refused by the first generator, not by the im
 // Memory that grows
 
 test("growth of WebAssembly memory between two calls has no effect", {
-  skip: native && "the addon's page never moves",
+  skip: native && "does not apply: the addon's page never moves",
 }, () => {
   const { ids } = scripted();
   const issued = [];
@@ -159,7 +159,7 @@ test("growth of WebAssembly memory between two calls has no effect", {
 });
 
 test("growth of WebAssembly memory during a call has no effect", {
-  skip: native && "the addon's page never moves",
+  skip: native && "does not apply: the addon's page never moves",
 }, async () => {
   const now = () => {
     port().binding.memory.grow(1);

@@ -40,7 +40,7 @@ function copyWithAddon() {
 }
 
 test("a second copy of the addon in another thread is refused", {
-  skip: !native && "a copy of the addon",
+  skip: !native && "does not apply: the backend is WebAssembly",
 }, async () => {
   const { code, message } = await inWorker(join(copyWithAddon(), "dist/node.cjs"));
   assert.equal(code, "STATE_CONFLICT");
@@ -50,7 +50,7 @@ test("a second copy of the addon in another thread is refused", {
 });
 
 test("the same copy of the addon in another thread is not refused", {
-  skip: !native && "a copy of the addon",
+  skip: !native && "does not apply: the backend is WebAssembly",
 }, async () => {
   const { id } = await inWorker("frazil");
   assert.equal(ids.decode(id).node, 5);
@@ -77,7 +77,9 @@ const inTurn = (options) =>
   `);
 
 // docs/safety.md: 3
-test("a state outlives the thread that created it", { skip: !native && "a copy of the addon" }, async () => {
+test("a state outlives the thread that created it", {
+  skip: !native && "does not apply: the backend is WebAssembly",
+}, async () => {
   const issued = await inTurn("{ node: 6 }");
   assert.equal(issued.length, 500);
   assert.equal(repeats(issued), 0);

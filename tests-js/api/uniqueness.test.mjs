@@ -144,7 +144,7 @@ async function inThreads(threads, count, options) {
 
 // docs/safety.md: 3
 test("two worker threads with one node id do not repeat each other", {
-  skip: !native && "threads share a state only with the addon",
+  skip: !native && "does not apply: threads share a state only with the addon",
 }, async () => {
   const issued = await inThreads(2, 500_000, () => ({
     node: 1,
@@ -173,7 +173,7 @@ test("the checker catches worker threads that share no state", async () => {
 });
 
 test("WebAssembly in a worker thread refuses a static node id", {
-  skip: native && "the addon shares its state",
+  skip: native && "does not apply: the addon shares its state",
 }, async () => {
   await assert.rejects(
     inThreads(1, 1, () => ({ node: 1 })),

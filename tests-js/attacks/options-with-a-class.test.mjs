@@ -102,7 +102,7 @@ test("for a misspelt part of a node id, the error suggests the nearest name", ()
 });
 
 test("without the addon, the error of Snowflake.local says why and what helps", {
-  skip: ids.backend !== "wasm",
+  skip: ids.backend !== "wasm" && "does not apply: the backend is the addon",
 }, () => {
   assert.throws(() => Snowflake.local({}), {
     code: "NATIVE_REQUIRED",

@@ -39,7 +39,9 @@ test("next prints IDs of a node id, in every form, and as many as are asked for"
   assert.equal(new Set(many).size, 40_000);
 });
 
-test("next --dir and --scope use a state file of their own", { skip: !hasAddon && "needs the addon" }, async () => {
+test("next --dir and --scope use a state file of their own", {
+  skip: !hasAddon && "needs the native addon",
+}, async () => {
   const own = join(folder, "own");
   await printed("next", "--dir", own, "--scope", "orders");
   await printed("next", "--dir", own);

@@ -128,7 +128,7 @@ test("a file without a minimum of macOS is refused", () => {
 });
 
 const platform = PLATFORMS.find(({ name, libc }) => name === PLATFORM_NAME && libc === "glibc");
-const onLinux = { skip: platform === undefined && "the libraries are linked by the C compiler of a Linux with glibc" };
+const onLinux = { skip: platform === undefined && "needs the C compiler of a Linux with glibc" };
 
 test("the addon that `npm start` links with gcc is refused for what it needs alone", onLinux, () => {
   const file = `${process.env.CARGO_TARGET_DIR ?? join(root, "target")}/release/libfrazil_napi.so`;

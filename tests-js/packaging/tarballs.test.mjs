@@ -20,7 +20,7 @@ function snapshot(name, actual) {
   assert.equal(actual, readFileSync(path, "utf8"), `${name} is out of date; if the change is intended: ${update}`);
 }
 
-const only = { skip: !hasAddon && "the snapshot is of a machine that builds the addon" };
+const only = { skip: !hasAddon && "needs the native addon" };
 
 test("the tarballs contain exactly the expected files", only, () => {
   const packages = pack().map(({ report }) => [report.name, report.files.map(({ path }) => path)]);

@@ -9,7 +9,7 @@ const isNative = (process.env.FRAZIL_BACKEND ?? "native") === "native";
 
 for (const call of ["ASK", "ASK_AGAIN"]) {
   test(`an attempt that ${call} begins has a name of its own`, {
-    skip: !isNative && "JavaScript draws for WebAssembly",
+    skip: !isNative && "does not apply: JavaScript draws for WebAssembly",
   }, () => {
     new frazil.Snowflake({ node: 0 });
     const port = globalThis[Symbol.for("frazil")].connect();

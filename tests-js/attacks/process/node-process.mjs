@@ -24,10 +24,10 @@ const addon = (() => {
 })();
 /** The file of the installed addon. */
 export const addonFile = addon && join(addon, "frazil.node");
-export const needsAddon = { skip: addon === undefined && "needs the addon" };
+export const needsAddon = { skip: addon === undefined && "needs the native addon" };
 /** The backends of a process detect each other by information that only Linux offers. */
 export const needsLinux = {
-  skip: (addon === undefined || process.platform !== "linux") && "needs Linux and the addon",
+  skip: (addon === undefined || process.platform !== "linux") && "needs Linux and the native addon",
 };
 
 /** Creates a copy of the package that finds the installed addon; returns its folder, which is removed at the end. */

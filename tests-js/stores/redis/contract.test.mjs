@@ -52,12 +52,11 @@ async function stoppable({ program, clock }) {
 // docs/safety.md: 22, 25, 26, 27
 leaseContract({ name: "redis: a client, and one more for each process", open: () => stoppable({}) });
 // The clock of Debian's Redis cannot be moved: libfaketime and jemalloc each need the other to start.
-if (valkey)
-  // docs/safety.md: 22, 25, 26, 27
-  leaseContract({
-    name: "Valkey, whose clock tests move",
-    open: () => stoppable({ program: valkey, clock: faketimeClock() }),
-  });
+// docs/safety.md: 22, 25, 26, 27
+leaseContract({
+  name: "Valkey, whose clock tests move",
+  open: () => stoppable({ program: valkey, clock: faketimeClock() }),
+});
 
 /** A server, and a store on a client that `open` makes for its port. */
 const contractOf = (name, open, settings) =>

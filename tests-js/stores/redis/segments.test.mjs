@@ -11,7 +11,7 @@ import { repeatsOf, segmentFailoverTests } from "../segment-failover.mjs";
 import { caught, checkBlindReplace, checkLostRace, checkWrittenByHand, initIn, OVERLAPS } from "../segments.mjs";
 import { connectStore, openClient, replicatedPair, startServer, valkey } from "./server.mjs";
 
-const PROGRAMS = { Redis: undefined, ...(valkey && { Valkey: valkey }) };
+const PROGRAMS = { Redis: undefined, Valkey: valkey };
 
 const starting = {};
 /** A server of this file. */

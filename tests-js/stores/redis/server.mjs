@@ -1,13 +1,13 @@
 // Real servers of Redis and Valkey, in temporary folders and on loopback, that tests start, stop, kill, pause and promote.
-import { existsSync } from "node:fs";
 import { RedisStore } from "frazil/stores/redis";
 import { createClient } from "redis";
 import { tools } from "../../../scripts/tools.mjs";
 import { startProxy } from "../cut-proxy.mjs";
 import { installed, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
 
-/** The server of Valkey, or undefined if it is not installed. */
-export const valkey = existsSync(tools.valkey) ? tools.valkey : undefined;
+const redis = "/usr/bin/redis-server";
+/** The server of Valkey. */
+export const { valkey } = tools;
 
 /** An open client of `redis`. It goes on connecting while its server is down, and says nothing about it. */
 export async function openClient(port, { create = createClient, ...options } = {}) {
@@ -19,7 +19,7 @@ export async function openClient(port, { create = createClient, ...options } = {
 
 class RedisServer extends ServerProcess {
   #args;
-  constructor({ program = "/usr/bin/redis-server", port, settings, env }) {
+  constructor({ program = redis, port, settings, env }) {
     super({ port, env });
     const folder = serverFolder();
     const all = {
@@ -42,7 +42,7 @@ class RedisServer extends ServerProcess {
   }
 
   commandLine() {
-    return [installed("Redis", "stores-redis", this.program), ...this.#args];
+    return [installed(this.program === redis ? "Redis" : "Valkey", "stores-redis", this.program), ...this.#args];
   }
 
   async ready() {
