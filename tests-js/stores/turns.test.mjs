@@ -15,11 +15,8 @@ class Client {
   }
 }
 
-/**
- * 40 allocations of a store object: 16 of them have a statement each, and are given up. Checks that their callers hear of it at once, and
- * that no other begins. Time stands still but for `tick`.
- */
-async function crowded(t) {
+test("an allocation that is given up keeps its turn for half a second, since the client still has its statement", async (t) => {
+  // Time stands still but for `tick`.
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const client = new Client();
   const store = new PostgresStore(client);
@@ -28,28 +25,22 @@ async function crowded(t) {
     const call = store.allocate(allocation({ tag: `t${at}`, signal: controller.signal }));
     return { call, giveUp: () => controller.abort(new Error("given up")) };
   });
-  await settle();
-  assert.equal(client.given.length, 16);
   const giveUp = async (some) => {
     for (const call of some) call.giveUp();
     for (const { call } of some) await assert.rejects(call, { message: "given up" });
     await settle();
   };
-  await giveUp(calls.slice(0, 16));
-  assert.equal(client.given.length, 16, "statements that the client has");
-  t.after(() => giveUp(calls.slice(16)));
-  return client;
-}
-
-test("an allocation that is given up keeps its turn for half a second, since the client still has its statement", async (t) => {
-  const client = await crowded(t);
-  t.mock.timers.tick(499);
   await settle();
   assert.equal(client.given.length, 16);
+  await giveUp(calls.slice(0, 16));
+  t.after(() => giveUp(calls.slice(16)));
+  t.mock.timers.tick(499);
+  await settle();
+  assert.equal(client.given.length, 16, "no turn is over");
   t.mock.timers.tick(1);
   await settle();
-  assert.equal(client.given.length, 32);
-  // Their turns are over: their answers admit nobody.
+  assert.equal(client.given.length, 32, "all 16 turns are over");
+  // Each turn ends once: an answer that comes later lets no other allocation begin.
   for (const statement of client.given.slice(0, 16)) statement.answer({ rows: [] });
   await settle();
   assert.equal(client.given.length, 32);
