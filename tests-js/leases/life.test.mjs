@@ -68,18 +68,25 @@ test("a wall clock that stands in for performance may show no number, or be set 
     const [wall, { performance }] = [Date.now, globalThis];
     delete globalThis.performance;
     const outcomes = [];
+    const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    /** Mints again, after more than a window. */
+    const later = async () => {
+      await pause(1500);
+      while (outcome() !== "bigint") await pause(20);
+      outcomes.push("mints");
+    };
+    setTimeout(() => process.exit(1), 240_000);
     // Set back by more than any clock of the process has shown; too far for milliseconds to count; and no number that the core takes.
     const back = () => wall() - 100_000_000;
     for (const wrong of [() => NaN, back, () => Infinity, () => 1e20, () => -1e20, () => BigInt(wall())]) {
       Date.now = wrong;
       outcomes.push(outcome());
       Date.now = wall;
-      await new Promise((resolve) => setTimeout(resolve, 1500));
-      outcomes.push(outcome());
+      await later();
     }
     globalThis.performance = performance;
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    outcomes.push(outcome(), ids.stats().lease.renewed > 2);
+    await later();
+    while (ids.stats().lease.renewed <= 2) await pause(20);
     process.stdout.write(JSON.stringify(outcomes));
     process.exit();
   `;
@@ -91,8 +98,7 @@ test("a wall clock that stands in for performance may show no number, or be set 
     "CLOCK_BEFORE_EPOCH",
     "INVALID_CLOCK",
   ];
-  const outcomes = wrong.flatMap((code) => [code, "bigint"]);
-  assert.deepEqual(await inNewProcess(script), [...outcomes, "bigint", true]);
+  assert.deepEqual(await inNewProcess(script), [...wrong.flatMap((code) => [code, "mints"]), "mints"]);
 });
 
 test("retries of an attempt keep its nonce", async () => {

@@ -65,7 +65,7 @@ for (const date of DATES) {
           sql.split(/;\n/).filter((statement) => /^(?!--).*\S/m.test(statement)),
         );
         // The pause after a refusal for want of a record. The first request after it does not hear of the refusal again.
-        await sleep(1000);
+        await pass(1000);
         assert.match(await worker.call("d1", given), /^\d+$/);
       }
     });
