@@ -4,11 +4,11 @@
 //
 // The task is JSON: `out` (a folder), `prefix` (of the name of the file), `store` (`module` with `connectStore(address)`, and its
 // `address`), `batch` (of IDs), `pauseMs` (after each batch), `keepsMs` (a lease for so long: from, to), `broken`; the rest are
-// options of the lease.
+// options of the lease. Or `alone`: it mints without a lease, until it is killed.
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Layout } from "frazil";
+import { Layout, Snowflake } from "frazil";
 import { lease } from "frazil/lease";
 import { leaseUntilTimeout } from "./time-out-lease.mjs";
 
@@ -21,6 +21,7 @@ const {
   pauseMs,
   keepsMs,
   broken,
+  alone,
   ...options
 } = JSON.parse(process.argv[2]);
 if (layout) options.layout = new Layout(layout);
@@ -66,6 +67,8 @@ async function mintUnderLeases() {
   }
 }
 
+const mintAlone = () => mint(new Snowflake({ node: 1023 }), () => true);
+
 async function mintUntilTimeouts() {
   for (;;) {
     const { ids, expiresAtMs } = await retry(() => leaseUntilTimeout(store, options));
@@ -76,10 +79,12 @@ async function mintUntilTimeouts() {
 let store;
 let file;
 try {
-  const { connectStore } = await import(at.module);
-  ({ store } = await retry(() => connectStore(at.address)));
+  if (!alone) {
+    const { connectStore } = await import(at.module);
+    ({ store } = await retry(() => connectStore(at.address)));
+  }
   file = openSync(join(out, `${prefix}${process.pid}.ids`), "a");
-  await (broken ? mintUntilTimeouts() : mintUnderLeases());
+  await (alone ? mintAlone() : broken ? mintUntilTimeouts() : mintUnderLeases());
 } catch (error) {
   process.stderr.write(`${error.stack}\n`);
   process.exit(3);
