@@ -7,14 +7,15 @@ const OF_A_BUSY_MACHINE = ["time-out", "server did not start"];
 const MAX_FLAKES = 2;
 
 /**
- * Whether a suite may run again, alone. `reports`: what the reporter wrote about each failed test. Without a report the suite failed in
- * another way: a crash, a signal, a compiler. So did one that runs more than Node's tests.
+ * Whether a suite that failed may run again, alone. `failures`: what the reporter wrote about each failed test. If there are none, or the
+ * process `hasCrashed`, the suite failed in another way: a crash, a signal, a hang, a compiler. A suite without `nodeArguments` runs more
+ * than Node's tests, so its reports do not tell all.
  */
-export function mayRunAgain({ waits = false, nodeArguments }, reports) {
+export function mayRunAgain({ waits = false, nodeArguments }, { hasCrashed = false, failures }) {
   // Cancelled by what failed around them.
-  const failed = reports.filter(({ cause }) => cause !== "cancelled");
+  const failed = failures.filter(({ cause }) => cause !== "cancelled");
   const isBusy = failed.length > 0 && failed.every(({ cause }) => OF_A_BUSY_MACHINE.includes(cause));
-  return waits && nodeArguments !== undefined && isBusy;
+  return waits && nodeArguments !== undefined && !hasCrashed && isBusy;
 }
 
 /** The line of a suite that passed only when it ran again. The next person adds its JSON to docs/proofs/flakes.json. */

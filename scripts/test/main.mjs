@@ -59,7 +59,12 @@ if (values["as-is"]) {
 
 const tiers = values.long ? ["long"] : values.all ? ["quick", "all"] : ["quick"];
 let chosen = SUITES.filter(({ name, tier }) => (names.length > 0 ? names.includes(name) : tiers.includes(tier)));
-if (values.due) chosen = chosen.filter(hasRow);
+// The quick suites have neither rows nor declared inputs.
+if (values.due || values["check-inputs"]) chosen = chosen.filter(hasRow);
+if (values["check-inputs"]) {
+  const reason = chosen.length === 0 ? `${names.join(", ")}: quick suites declare no inputs` : whyNoNamespace();
+  if (reason !== undefined) misuse(reason);
+}
 
 /** The inputs of each suite before anything is built of them, if a pass may give a row. */
 const atStart = new Map(
@@ -100,19 +105,15 @@ if (values.due) {
   chosen = chosen.filter((suite) => both.has(suite));
 }
 
-if (values["check-inputs"]) {
-  const reason = whyNoNamespace();
-  if (reason !== undefined) misuse(reason);
-}
-const isolate =
-  values["check-inputs"] &&
-  ((suite, program, args) => (hasRow(suite) ? inNamespace([...RUNNER, ...inputsOf(suite)], program, args) : undefined));
+const isolate = values["check-inputs"]
+  ? (suite, program, args) => inNamespace([...RUNNER, ...inputsOf(suite)], program, args)
+  : undefined;
 
 /** Notes of passes that give no row. */
 const notes = [];
 results.push(
   ...(await runSuites(chosen, {
-    isolate: isolate || undefined,
+    isolate,
     passed(suite, { seconds }) {
       if (!hasRow(suite)) return;
       const why = whyNoRow(suite);

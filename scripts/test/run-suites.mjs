@@ -48,6 +48,15 @@ async function runOnce(suite, { isolate, held, limitsMs }) {
   let child;
   let limit;
   const stop = () => endGroup(child);
+  const clear = () => {
+    isolated?.end();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  // On Ctrl-C.
+  const abandon = () => {
+    stop();
+    clear();
+  };
   try {
     // With these, Node would skip tests and end with 0.
     const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...inherited } = process.env;
@@ -71,7 +80,7 @@ async function runOnce(suite, { isolate, held, limitsMs }) {
         else to.write(text);
       });
     }
-    process.once("exit", stop);
+    process.once("exit", abandon);
     const limitMs = limitsMs[suite.tier];
     let isOver = false;
     limit = setTimeout(() => {
@@ -97,9 +106,8 @@ async function runOnce(suite, { isolate, held, limitsMs }) {
     };
   } finally {
     clearTimeout(limit);
-    process.off("exit", stop);
-    isolated?.end();
-    rmSync(folder, { recursive: true, force: true });
+    process.off("exit", abandon);
+    clear();
   }
 }
 
@@ -163,7 +171,7 @@ export async function runSuites(suites, { isolate, passed = () => {}, limitsMs =
     process.stderr.write(`${reason}\n`);
     result.failed = reason;
     result.failures = failures;
-    result.mayRunAgain = !hasCrashed && mayRunAgain(suite, failures);
+    result.mayRunAgain = mayRunAgain(suite, { hasCrashed, failures });
     return result;
   }
 

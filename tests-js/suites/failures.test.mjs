@@ -52,9 +52,9 @@ test("a time-out and a server that does not start may run again", () => {
   ]) {
     const lines = reported(text, text === HANGS ? 1000 : undefined);
     assert.ok(lines.length > 0 && lines.every((line) => line.cause === cause), JSON.stringify(lines));
-    assert.ok(mayRunAgain(WAITING, lines));
-    assert.ok(!mayRunAgain({ ...WAITING, waits: false }, lines), "of a suite that does not wait");
-    assert.ok(!mayRunAgain({ waits: true }, lines), "of a suite that runs more than Node's tests");
+    assert.ok(mayRunAgain(WAITING, { failures: lines }));
+    assert.ok(!mayRunAgain({ ...WAITING, waits: false }, { failures: lines }), "of a suite that does not wait");
+    assert.ok(!mayRunAgain({ waits: true }, { failures: lines }), "of a suite that runs more than Node's tests");
   }
 });
 
@@ -63,7 +63,7 @@ test("so may tests that were cancelled by one", () => {
     `describe("d", () => { before(() => { ${NO_SERVER_ERROR} }); test("a", () => {}); test("b", () => {}); });`,
   );
   assert.ok(
-    lines.some(({ cause }) => cause === "server did not start") && mayRunAgain(WAITING, lines),
+    lines.some(({ cause }) => cause === "server did not start") && mayRunAgain(WAITING, { failures: lines }),
     JSON.stringify(lines),
   );
 });
@@ -87,9 +87,9 @@ test("nothing else may, alone or beside a time-out", () => {
       lines.some(({ cause }) => cause === "failure"),
       text,
     );
-    assert.ok(!mayRunAgain(WAITING, lines));
+    assert.ok(!mayRunAgain(WAITING, { failures: lines }));
   }
-  assert.ok(!mayRunAgain(WAITING, []), "a failure without a line");
+  assert.ok(!mayRunAgain(WAITING, { failures: [] }), "a failure without a line");
 });
 
 test("a file in which no test ran fails, and one whose process ends before its tests", () => {
