@@ -133,7 +133,7 @@ export function mutants() {
   writeFileSync(
     `${root}docs/proofs/mutants.md`,
     `# Mutants, ${new Date().toISOString().slice(0, 10)}\n\n` +
-      `Written by \`npm run test:long -- mutants\` with ${versions.join(" and ")}. [Proofs](../proofs.md) says why the\n` +
+      `Written by \`npm test -- mutants\` with ${versions.join(" and ")}. [Proofs](../proofs.md) says why the\n` +
       `explained ones are no defects.\n\n` +
       row(["file", ...Object.keys(lists)]) +
       row(["---", ...Object.keys(lists).map(() => "---:")]) +

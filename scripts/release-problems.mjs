@@ -1,5 +1,5 @@
-// Why a release is refused, as functions of facts: plain objects, which `release.mjs` and `publish.mjs` gather. Each returns the reasons
-// as sentences, and an empty list if there is none.
+// Why a release is refused, as functions of facts: plain objects, which `release.mjs` and `publish.mjs` gather. Each `problemsOf…` returns
+// the reasons as sentences, and an empty list if there is none. The others read facts from what programs have written.
 import { PLATFORMS } from "./platforms.mjs";
 
 /**

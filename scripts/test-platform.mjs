@@ -161,10 +161,14 @@ for (const [name, judge] of Object.entries(CHECKS)) {
 if (runtime.standIn === null) {
   await step(`${platform.name}: state files, from JavaScript`, () => {
     const env = { ...process.env, FRAZIL_BACKEND: "native" };
-    run(process.execPath, ["--test", `--test-reporter=${root}scripts/dots.mjs`, "tests-js/local/portable.test.mjs"], {
-      cwd: root,
-      env,
-    });
+    run(
+      process.execPath,
+      ["--test", `--test-reporter=${root}scripts/test/reporter.mjs`, "tests-js/local/portable.test.mjs"],
+      {
+        cwd: root,
+        env,
+      },
+    );
     passed.portable = "the tests of `local()` from JavaScript";
   }).catch((error) => failures.push(`portable: ${error.message}`));
 }

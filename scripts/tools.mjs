@@ -119,7 +119,6 @@ function cargoCommand(name, version) {
   const isInstalled = () => ask("cargo", [name, "--version"])?.endsWith(` ${version}`);
   const crate = `cargo-${name}`;
   return {
-    whyUnavailable: () => undefined,
     async install() {
       if (isInstalled()) return;
       const args = ["install", "--locked", "--quiet", "--force", "--version", version, crate];
@@ -155,7 +154,6 @@ const denyProgram = `${denyFolder}/bin/cargo-deny`;
 /** cargo-deny, without what fetches advisories. Unoptimized: it compiles in half the time, and runs for a second. */
 export const denier = {
   program: denyProgram,
-  whyUnavailable: () => undefined,
   async install() {
     if (ask(denyProgram, ["--version"])?.endsWith(` ${DENY}`)) return;
     const quick = ["--locked", "--quiet", "--force", "--debug", "--no-default-features"];

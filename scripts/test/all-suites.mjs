@@ -185,17 +185,16 @@ export const ALL_SUITES = [
     name: "transport",
     waits: true,
     requires: [runtimes, postgres],
-    node: () => tools.node24,
+    node: tools.node24,
     ...inFolder("transport"),
   },
   {
-    name: "databases",
+    name: "pages-databases",
     waits: true,
     requires: [runtimes, postgres, mariadb],
-    node: () => tools.node24,
+    node: tools.node24,
     ...othersOf("pages"),
   },
-  // The longest first from here on, so that none is left to run alone.
   { name: "local", ...stateFile(20), optional: [faketime, fileSystems] },
   // A release is packed and published several times, on a machine that may have other work: the limit ends what hangs.
   { name: "packaging", optional: [runtimes, browser], ...inFolder("packaging", { limitMs: 900_000 }) },

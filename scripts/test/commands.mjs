@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { isLinuxX64Gnu, root, run } from "../shell.mjs";
 
 export const WASM_TARGET = ["--target", "wasm32-unknown-unknown"];
-const REPORTER = `--test-reporter=${root}scripts/dots.mjs`;
+const REPORTER = `--test-reporter=${root}scripts/test/reporter.mjs`;
 
 export const cargo = (...args) => run("cargo", args);
 export const cargoTest = (...args) => cargo("test", "--locked", "--quiet", ...args);

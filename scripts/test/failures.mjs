@@ -1,6 +1,6 @@
 // What a failed run of a suite means: whether a second run may decide, and which tests have needed one too often.
 
-/** The causes that a busy machine can have, as `scripts/dots.mjs` names them. */
+/** The causes that a busy machine can have, as `reporter.mjs` names them. */
 const OF_A_BUSY_MACHINE = ["time-out", "server did not start"];
 
 /** How many second runs a test may have needed. */

@@ -16,7 +16,7 @@ import { flakeLine, tooOften } from "./failures.mjs";
 import { inputsOf, RUNNER } from "./inputs.mjs";
 import { inNamespace, whyNoNamespace } from "./namespace.mjs";
 import { chooseDue, hasPassedWithInputs, inputsKeyOf, keyOf, readRows, treeNow, whyNoRow, writeRow } from "./rows.mjs";
-import { installWhatHasItsVersion, runSuites } from "./run-suites.mjs";
+import { installForKey, runSuites } from "./run-suites.mjs";
 import { hasRow, SUITES } from "./suites.mjs";
 
 const FLAKES = "docs/proofs/flakes.json";
@@ -91,8 +91,7 @@ await build();
 if (values.due) {
   const rows = readRows();
   // The versions in a row are of what is installed. What cannot be installed fails below, where its suite runs.
-  for (const suite of chosen)
-    if (hasPassedWithInputs(suite, rows)) await installWhatHasItsVersion(suite).catch(() => {});
+  for (const suite of chosen) if (hasPassedWithInputs(suite, rows)) await installForKey(suite).catch(() => {});
   const keys = new Map([...atStart.keys()].map((suite) => [suite.name, keyOf(suite)]));
   const { due, sample } = chooseDue(chosen, rows, keys, treeNow());
   const list = (suites) => (suites.length === 0 ? "none" : suites.map(({ name }) => name).join(", "));

@@ -15,6 +15,8 @@ const CORE_TESTS = [
   "text",
   "threads",
   "uniqueness",
+  "unshared",
+  "vectors",
 ];
 
 /** The files of some folders that are quick. The others are in suites of `test:all`. */
@@ -29,7 +31,7 @@ const quickOf = (folder, options) => inFolder(folder, { ...options, files: QUICK
 
 export const QUICK_SUITES = [
   // In a clone that was never built it is the build, so it is the first.
-  { name: "start", ...inFolder("start", { limitMs: 1_200_000 }) },
+  { name: "start", run: () => testFolder("start", { limitMs: 1_200_000 }) },
   {
     name: "format",
     run: async () => {
@@ -49,8 +51,7 @@ export const QUICK_SUITES = [
   {
     name: "core",
     run: () => {
-      const chosen = [...CORE_TESTS, "unshared", "vectors"].flatMap((name) => ["--test", name]);
-      cargoTest("-p", "frazil", "--all-features", "--lib", ...chosen);
+      cargoTest("-p", "frazil", "--all-features", "--lib", ...CORE_TESTS.flatMap((name) => ["--test", name]));
       stateFileTests("--lib");
     },
   },
@@ -60,7 +61,7 @@ export const QUICK_SUITES = [
   { name: "vectors-wasm", ...onBackend("vectors", "wasm") },
   { name: "api-native", ...onBackend("api", "native", { ownRoot: true }) },
   { name: "stores-sqlite", requires: [runtimes], waits: true, ...inFolder("stores/sqlite") },
-  { name: "postgres-contract", requires: [runtimes, postgres], waits: true, ...quickOf("stores/postgres") },
+  { name: "stores-postgres-contract", requires: [runtimes, postgres], waits: true, ...quickOf("stores/postgres") },
   { name: "api-wasm", ...onBackend("api", "wasm") },
   { name: "leases-native", requires: [runtimes], waits: true, ...onBackend("leases", "native") },
   {
@@ -71,10 +72,10 @@ export const QUICK_SUITES = [
   },
   { name: "segments-native", requires: [runtimes], waits: true, ...onBackend("segments", "native") },
   { name: "suites", ...inFolder("suites") },
-  { name: "workerd", requires: [runtimes], waits: true, node: () => tools.node24, ...inFolder("runtimes/workerd") },
+  { name: "workerd", requires: [runtimes], waits: true, node: tools.node24, ...inFolder("runtimes/workerd") },
   { name: "cli-commands", ...quickOf("cli", { ownRoot: true }) },
   { name: "chromium", requires: [runtimes, browser], waits: true, ...inFolder("runtimes/chromium") },
   { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node24") },
-  { name: "contracts", requires: [runtimes], waits: true, ...quickOf("stores") },
-  { name: "pages", requires: [runtimes], waits: true, node: () => tools.node24, ...quickOf("pages") },
+  { name: "stores-contract", requires: [runtimes], waits: true, ...quickOf("stores") },
+  { name: "pages", requires: [runtimes], waits: true, node: tools.node24, ...quickOf("pages") },
 ];

@@ -12,8 +12,9 @@ const PASSED = "docs/proofs/passed.json";
 /** How many seconds of suites that have a row CI runs all the same. */
 const SAMPLE_S = 600;
 
-/** Variables that change how much a suite tests. */
-const AMOUNTS = /^(PROPTEST_|FRAZIL_|LOOM_|MIRI|RUST_TEST_|RUSTFLAGS$|RUSTDOCFLAGS$|RUSTC|CARGO_BUILD_|CARGO_ENCODED_)/;
+/** Variables that change what or how much a suite tests. */
+const VARIABLES =
+  /^(PROPTEST_|FRAZIL_|LOOM_|MIRI|RUST_TEST_|RUSTFLAGS$|RUSTDOCFLAGS$|RUSTC|CARGO_BUILD_|CARGO_ENCODED_)/;
 
 /** Files that would change what tools do for every suite. There may be none. */
 const SETTINGS = [".cargo", ".gitattributes", ".npmrc", "clippy.toml", "rust-toolchain", "rust-toolchain.toml"];
@@ -58,7 +59,7 @@ export const hiddenFilesIn = (listing) => (listing.match(/^([a-z]|S) .*$/gm) ?? 
 
 /** Why a pass of a suite gives no row now, or `undefined`. */
 export function whyNoRow(suite, env = process.env) {
-  const set = Object.keys(env).filter((name) => AMOUNTS.test(name));
+  const set = Object.keys(env).filter((name) => VARIABLES.test(name));
   if (set.length > 0) return `${set.join(", ")} may change what is tested`;
   const paths = [...RUNNER, ...inputsOf(suite), ...SETTINGS];
   const hidden = hiddenFilesIn(git("ls-files", "-v", "--", ...paths));

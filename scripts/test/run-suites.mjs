@@ -18,7 +18,7 @@ const MAIN = `${root}scripts/test/main.mjs`;
 /** The program and arguments that run a suite. One that is a function runs in a process that imports it again. */
 const commandOf = ({ name, nodeArguments, node }) =>
   nodeArguments
-    ? { program: node?.() ?? process.execPath, args: nodeArguments() }
+    ? { program: node ?? process.execPath, args: nodeArguments() }
     : { program: process.execPath, args: [MAIN, "--as-is", name] };
 
 const canEndGroups = process.platform !== "win32";
@@ -111,25 +111,25 @@ async function runOnce(suite, { isolate, held, limitsMs }) {
   }
 }
 
-/** Installs those tools of a suite whose version is not known before. */
-export async function installWhatHasItsVersion({ requires = [], optional = [] }) {
+/** Installs those tools of a suite whose version is asked of what is installed: the key needs it. */
+export async function installForKey({ requires = [], optional = [] }) {
   for (const tool of [...requires, ...optional])
-    if (typeof tool.version === "function" && tool.whyUnavailable() === undefined) await tool.install();
+    if (typeof tool.version === "function" && tool.whyUnavailable?.() === undefined) await tool.install();
 }
 
 /** Installs what a suite needs. Resolves to why it cannot run here, or `undefined`. Rejects if an installation fails. */
-export async function prepare({ whyUnavailable, requires = [], optional = [] }) {
+async function prepare({ whyUnavailable, requires = [], optional = [] }) {
   for (const part of [{ whyUnavailable }, ...requires]) {
     const reason = await part.whyUnavailable?.();
     if (reason !== undefined) return reason;
   }
-  for (const tool of [...requires, ...optional]) if (tool.whyUnavailable() === undefined) await tool.install();
+  for (const tool of [...requires, ...optional]) if (tool.whyUnavailable?.() === undefined) await tool.install();
   return undefined;
 }
 
 /**
- * Runs suites. Resolves to a result for each: `name`, and `failed` (why), or `skipped` (a list of reasons), or neither; `seconds`; and
- * `flakes`, if it passed only when it ran again, alone.
+ * Runs suites. Resolves to a result for each: `name`, `seconds`, and `failed` (why; with `failures`, what the reporter wrote), or `skipped`
+ * (a list of reasons), or neither; and `flakes`, if it passed only when it ran again, alone.
  *
  * - `isolate`: returns the command that runs a suite's command somewhere else;
  * - `passed`: called after a suite has passed without a skip.
@@ -178,10 +178,10 @@ export async function runSuites(suites, { isolate, passed = () => {}, limitsMs =
   try {
     for (let at = 0; at < suites.length; ) {
       // Neighbours that may run beside each other.
-      const end = suites[at].nodeArguments
+      const until = suites[at].nodeArguments
         ? suites.findIndex(({ nodeArguments }, index) => index > at && !nodeArguments)
         : at + 1;
-      const group = suites.slice(at, end < 0 ? suites.length : end);
+      const group = suites.slice(at, until < 0 ? suites.length : until);
       at += group.length;
       const ready = [];
       for (const suite of group) {

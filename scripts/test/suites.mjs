@@ -6,9 +6,9 @@
  * - `requires`: tools without which the suite is skipped;
  * - `optional`: tools without which the suite skips some of its tests;
  * - `whyUnavailable`: returns the reason why the suite cannot run on this machine, or `undefined`;
- * - `nodeArguments`: instead of `run`, the arguments of a Node that runs the suite. It waits for fences, flushes, servers and programs
- *   most of the time, or need not be alone on the machine. It runs at the same time as a neighbour in this list that has them as well;
- * - `node`: returns that Node, if it is not the one that runs this;
+ * - `nodeArguments`: instead of `run`: returns the arguments of a Node that runs the suite. Such a suite may run beside a neighbour in
+ *   this list that has them too;
+ * - `node`: the path of that Node, if it is not the one that runs this;
  * - `env`: environment variables of the suite;
  * - `waits`, with `nodeArguments`: whether a second run may decide if the first one ran into a time limit, or a server did not start
  *   (`failures.mjs`).

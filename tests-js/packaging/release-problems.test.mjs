@@ -20,7 +20,7 @@ import {
   runsIn,
   tagOf,
 } from "../../scripts/release-problems.mjs";
-import { problemsOfRecords } from "../../scripts/runs.mjs";
+import { problemsOfRecords } from "../../scripts/release-runs.mjs";
 import { hiddenFilesIn } from "../../scripts/test/rows.mjs";
 
 /** One test of each change of good facts: `[name, change of the facts, the problems]`. */

@@ -1,5 +1,5 @@
-// `npm start` as a newcomer runs it, in a clone of the commit without what was built. A clone that was never built, as in CI, is one
-// itself: there this is the build of everything that follows. So is one in which `npm start` was the build: there it runs once more.
+// `npm start` as a newcomer runs it, in a clone of these files. A clone that was never built, as in CI, needs no other: it runs here, and
+// is the build for what follows. If `npm start` itself built this clone, it runs here once more.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -130,7 +130,7 @@ check("what it says to type can be typed there", () => {
   }
 });
 
-check("what a program says that it starts is in its error", () => {
+check("if a program that npm start runs fails, the error has what it wrote", () => {
   const cli = `${folder}npm/frazil/dist/cli.mjs`;
   renameSync(cli, `${cli}.kept`);
   try {

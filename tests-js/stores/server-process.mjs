@@ -64,7 +64,7 @@ export async function startOnFreePorts(count, make, tries = 3) {
   return startOnFreePorts(count, make, tries - 1);
 }
 
-/** The error of a server that did not start. By the code the reporter, scripts/dots.mjs, knows it. */
+/** The error of a server that did not start. By the code the reporter, scripts/test/reporter.mjs, knows it. */
 const notStarted = (path, why) =>
   Object.assign(new Error(`${path} did not start: ${why}`), { code: "SERVER_NOT_STARTED" });
 

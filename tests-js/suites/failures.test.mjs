@@ -25,7 +25,7 @@ function suiteOf(text, { limitMs = 100_000, ...more } = {}) {
   files += 1;
   const file = join(folder, `${files}.test.mjs`);
   writeFileSync(file, HEAD + text);
-  const args = ["--test", `--test-timeout=${limitMs}`, `--test-reporter=${root}scripts/dots.mjs`, file];
+  const args = ["--test", `--test-timeout=${limitMs}`, `--test-reporter=${root}scripts/test/reporter.mjs`, file];
   return { name: `suite-${files}`, tier: "all", waits: true, nodeArguments: () => args, ...more };
 }
 
@@ -58,7 +58,7 @@ test("a time-out and a server that does not start may run again", () => {
   }
 });
 
-test("so may tests that were cancelled by one", () => {
+test("a suite may run again if its other tests were cancelled by a server that did not start", () => {
   const lines = reported(
     `describe("d", () => { before(() => { ${NO_SERVER_ERROR} }); test("a", () => {}); test("b", () => {}); });`,
   );
@@ -68,7 +68,7 @@ test("so may tests that were cancelled by one", () => {
   );
 });
 
-test("nothing else may, alone or beside a time-out", () => {
+test("no other failure may run again, alone or beside a time-out", () => {
   for (const text of [
     `test("hangs", ${SHORT}); test("dies", () => process.kill(process.pid, "SIGSEGV"));`,
     `test("hangs", ${SHORT}); test("ends", () => process.exit(3));`,
@@ -107,10 +107,10 @@ test("a file in which no test ran fails, and one whose process ends before its t
   }
 });
 
-test("a suite that cannot start, or whose report is none, fails alone", async () => {
+test("a suite that cannot start, or writes no valid report, fails alone", async () => {
   const junk = 'require("node:fs").appendFileSync(process.env.FRAZIL_TEST_REPORT, "junk"); process.exit(1);';
   const results = await runSuites([
-    { ...suiteOf(""), node: () => join(folder, "missing") },
+    { ...suiteOf(""), node: join(folder, "missing") },
     { ...suiteOf(""), nodeArguments: () => ["-e", junk] },
     suiteOf(`test("passes", () => {});`),
   ]);
@@ -152,7 +152,7 @@ test("a test is reported as skipped, unless it does not apply", () => {
 test("a suite that does not end is ended, with what it has started", async () => {
   const pidFile = join(folder, "pid");
   const script = `sleep 100000 & echo $! > ${pidFile}; wait`;
-  const suite = { name: "hangs", tier: "all", waits: true, node: () => "sh", nodeArguments: () => ["-c", script] };
+  const suite = { name: "hangs", tier: "all", waits: true, node: "sh", nodeArguments: () => ["-c", script] };
   // Until the machine is fast enough to start it within the limit.
   const pid = () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8").trim() : "");
   for (let limitMs = 500; pid() === ""; limitMs *= 2) {
@@ -164,43 +164,41 @@ test("a suite that does not end is ended, with what it has started", async () =>
 });
 
 test("a suite passes only if each of its tests did; a second run makes a flake", async () => {
-  {
-    const marker = join(folder, "marker");
-    const once = `test("starts late", () => {
-      if (existsSync(${JSON.stringify(marker)})) return;
-      writeFileSync(${JSON.stringify(marker)}, "");
-      throw Object.assign(new Error("did not start"), { code: "SERVER_NOT_STARTED" });
-    });`;
-    const suites = [
-      suiteOf(`test("passes", () => {});`),
-      suiteOf(FAILS),
-      suiteOf(once),
-      suiteOf(`test("a", { skip: "needs root" }, () => {});`),
-      { ...suiteOf(""), requires: [{ whyUnavailable: () => "no etcd here", install() {} }] },
-      {
-        ...suiteOf(""),
-        requires: [{ whyUnavailable: () => undefined, install: () => Promise.reject(new Error("no network")) }],
-      },
-    ];
-    const passed = [];
-    const results = await runSuites(suites, { passed: ({ name }) => passed.push(name) });
-    assert.deepEqual(
-      results.map(({ failed }) => failed !== undefined),
-      [false, true, false, false, false, true],
-    );
-    assert.deepEqual(
-      results.map(({ skipped }) => skipped),
-      [undefined, undefined, undefined, ["a: needs root"], ["no etcd here"], undefined],
-    );
-    // Neither a suite with a skip nor one that failed.
-    assert.deepEqual(passed, [suites[0].name, suites[2].name]);
-    const [flake] = results[2].flakes;
-    assert.deepEqual(
-      { ...flake, load: undefined },
-      { suite: suites[2].name, test: "starts late", message: "did not start", load: undefined },
-    );
-    assert.match(flakeLine(flake), /^FLAKE \{"suite":/);
-  }
+  const marker = join(folder, "marker");
+  const once = `test("starts late", () => {
+    if (existsSync(${JSON.stringify(marker)})) return;
+    writeFileSync(${JSON.stringify(marker)}, "");
+    throw Object.assign(new Error("did not start"), { code: "SERVER_NOT_STARTED" });
+  });`;
+  const suites = [
+    suiteOf(`test("passes", () => {});`),
+    suiteOf(FAILS),
+    suiteOf(once),
+    suiteOf(`test("a", { skip: "needs root" }, () => {});`),
+    { ...suiteOf(""), requires: [{ whyUnavailable: () => "no etcd here", install() {} }] },
+    {
+      ...suiteOf(""),
+      requires: [{ whyUnavailable: () => undefined, install: () => Promise.reject(new Error("no network")) }],
+    },
+  ];
+  const passed = [];
+  const results = await runSuites(suites, { passed: ({ name }) => passed.push(name) });
+  assert.deepEqual(
+    results.map(({ failed }) => failed !== undefined),
+    [false, true, false, false, false, true],
+  );
+  assert.deepEqual(
+    results.map(({ skipped }) => skipped),
+    [undefined, undefined, undefined, ["a: needs root"], ["no etcd here"], undefined],
+  );
+  // Neither a suite with a skip nor one that failed.
+  assert.deepEqual(passed, [suites[0].name, suites[2].name]);
+  const [flake] = results[2].flakes;
+  assert.deepEqual(
+    { ...flake, load: undefined },
+    { suite: suites[2].name, test: "starts late", message: "did not start", load: undefined },
+  );
+  assert.match(flakeLine(flake), /^FLAKE \{"suite":/);
 });
 
 test("a suite that crashes after a time-out does not run again", async () => {

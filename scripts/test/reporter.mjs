@@ -6,13 +6,12 @@
 // skipped, unless its reason begins with "does not apply". The runner of suites reads them.
 import { appendFileSync, existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
+import { root } from "../shell.mjs";
 
 const COLUMNS = 20;
 /** As many characters of what the process of a file wrote, from the end: a test may write millions. */
 const MAX_WRITTEN = 10_000;
-const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const { FRAZIL_TEST_REPORT } = process.env;
 
 /** Whether an error says that a server did not start, and nothing else. */
@@ -27,7 +26,7 @@ function isNotStarted(error) {
 }
 
 /**
- * Why a test failed, as far as a second run may tell otherwise, or `undefined` if others have the reason. `scripts/test/failures.mjs`
+ * Why a test failed, as far as a second run may tell otherwise, or `undefined` if others have the reason. `failures.mjs`
  * decides by it.
  */
 function causeOf({ failureType, signal, exitCode, cause }) {
@@ -44,7 +43,7 @@ function report(line) {
 
 /** Reports a test that failed. Nothing of a name or message depends on where the repository is. */
 function reportFailure(test, cause, message) {
-  report({ test: test.replaceAll(ROOT, ""), cause, message: message.replaceAll(ROOT, "").slice(0, 500) });
+  report({ test: test.replaceAll(root, ""), cause, message: message.replaceAll(root, "").slice(0, 500) });
 }
 
 /** Whether what passed is a file, and no test: it has none, or its process ended before the first. */
