@@ -25,12 +25,15 @@ function isNotStarted(error) {
   return false;
 }
 
+/** Whether a test shows that its checker can fail. Many go on until what is broken was caught, and end by the time limit if it is not. */
+const isOfBroken = (name) => /\b(catch(es)?|twin)\b/.test(name);
+
 /**
  * Why a test failed, as far as a second run may tell otherwise, or `undefined` if others have the reason. `failures.mjs`
  * decides by it.
  */
-function causeOf({ failureType, signal, exitCode, cause }) {
-  if (failureType === "testTimeoutFailure") return "time-out";
+function causeOf(name, { failureType, signal, exitCode, cause }) {
+  if (failureType === "testTimeoutFailure") return isOfBroken(name) ? "failure" : "time-out";
   // A file fails with its tests, which have lines themselves; or its process crashed.
   if (failureType === "subtestsFailed") return signal || (exitCode ?? 1) !== 1 ? "failure" : undefined;
   if (failureType === "cancelledByParent") return "cancelled";
@@ -56,12 +59,17 @@ export default async function* dots(source) {
   const failures = [];
   const told = new Map();
   const late = [];
-  /** How many tests of each key have begun or wait for their turn. */
+  /** How many tests of each key have begun or wait for their turn, and which of them have begun. */
   const open = new Map();
+  const running = new Map();
   let column = 0;
   for await (const { type, data } of source) {
     if (type === "test:enqueue") open.set(keyOf(data), (open.get(keyOf(data)) ?? 0) + 1);
-    if (type === "test:complete") open.set(keyOf(data), open.get(keyOf(data)) - 1);
+    if (type === "test:dequeue") running.set(keyOf(data), data.name);
+    if (type === "test:complete") {
+      open.set(keyOf(data), open.get(keyOf(data)) - 1);
+      running.delete(keyOf(data));
+    }
     if (type === "test:diagnostic" && data.message.startsWith("Error: ")) {
       late.push(data.message);
       reportFailure(data.file ?? "", "failure", data.message);
@@ -69,7 +77,7 @@ export default async function* dots(source) {
     // Before `test:fail`, which comes in the order of the tests, and not at all for those after one that hangs.
     if (type === "test:complete" && data.details.error !== undefined) {
       const { error } = data.details;
-      const cause = causeOf(error);
+      const cause = causeOf(data.name, error);
       if (cause !== undefined) reportFailure(data.name, cause, `${error.cause?.message ?? error.message}`);
     }
     if (type === "test:stderr") {
@@ -92,6 +100,9 @@ export default async function* dots(source) {
     }
   }
   if (column % COLUMNS !== 0) yield "\n";
+  // The process of their file was ended at the limit.
+  for (const name of running.values())
+    if (isOfBroken(name)) reportFailure(name, "failure", "what is broken was not caught");
   if (failures.length === 0) {
     // Node takes a process that ends with 0 halfway for one whose tests have passed.
     for (const [name] of [...open].filter(([, count]) => count > 0)) {
