@@ -3,6 +3,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
+mod namespaces;
+
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{Error, Read, Write};
@@ -13,6 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use frazil::{Clock, Code, Generator, GeneratorOptions, Layout, ManualClock, Node, Result, SequenceStart, SystemClock};
 use frazil_local::{Fault, Local, LocalOptions};
+use namespaces::{in_a_child_with_right_to, unshare};
 use nix::libc;
 
 const COUNT: usize = 5000;
@@ -318,39 +321,30 @@ fn a_child_repeats_nothing_when_its_parent_chooses_another_start() {
     }
 }
 
-/// Whether this process may create namespaces.
-fn is_root() -> bool {
-    // SAFETY: the call changes nothing.
-    unsafe { libc::geteuid() == 0 }
-}
-
 #[test]
 fn a_child_with_the_process_id_of_its_parent_is_closed_when_the_window_is_over() {
     let _alone = alone();
-    if !is_root() {
-        return;
-    }
-    let directory = TestDirectory::new("pid");
-    let now_ms = SystemClock.now_ms().unwrap() + 500;
-    let (now, later) = (ManualClock::new(now_ms), ManualClock::new(now_ms + 20_000));
-    // SAFETY: only the one child of this thread is in the new namespace.
-    assert_eq!(unsafe { libc::unshare(libc::CLONE_NEWPID) }, 0);
-    let told = Child::fork(|parent| {
-        assert_eq!(std::process::id(), 1);
-        let ids = directory.open();
-        parent.tell(ids.next(&now));
-        // SAFETY: as above.
-        assert_eq!(unsafe { libc::unshare(libc::CLONE_NEWPID) }, 0);
-        let told = Child::fork(|own| {
+    in_a_child_with_right_to(libc::CLONE_NEWPID, || {
+        let directory = TestDirectory::new("pid");
+        unshare(libc::CLONE_NEWPID).unwrap();
+        let told = Child::fork(|parent| {
             assert_eq!(std::process::id(), 1);
-            own.tell(ids.next(&now));
-            own.tell(ids.next(&later));
+            let ids = directory.open();
+            let now_ms = SystemClock.now_ms().unwrap() + 500;
+            let (now, later) = (ManualClock::new(now_ms), ManualClock::new(now_ms + 20_000));
+            parent.tell(ids.next(&now));
+            unshare(libc::CLONE_NEWPID).unwrap();
+            let told = Child::fork(|own| {
+                assert_eq!(std::process::id(), 1);
+                own.tell(ids.next(&now));
+                own.tell(ids.next(&later));
+            })
+            .rest();
+            parent.told.write_all(&told.iter().flat_map(|told| told.number().to_le_bytes()).collect::<Vec<_>>()).unwrap();
+            parent.tell(ids.next(&later));
         })
         .rest();
-        parent.told.write_all(&told.iter().flat_map(|told| told.number().to_le_bytes()).collect::<Vec<_>>()).unwrap();
-        parent.tell(ids.next(&later));
-    })
-    .rest();
-    assert_eq!((told.len(), told[2]), (4, Told::Code(Code::Closed)), "{told:?}");
-    assert_eq!(repeats(&ids_of(&told)), 0);
+        assert_eq!((told.len(), told[2]), (4, Told::Code(Code::Closed)), "{told:?}");
+        assert_eq!(repeats(&ids_of(&told)), 0);
+    });
 }
