@@ -287,10 +287,10 @@ fn a_child_repeats_nothing_when_its_parent_chooses_another_start() {
     for keeps_its_files in [true, false] {
         let directory = TestDirectory::new("start");
         let ids = directory.open();
-        let now_ms = SystemClock.now_ms().unwrap() + 500;
-        // A state that was closed begins after the last tick used.
-        let (before, clock) = (ManualClock::new(now_ms), ManualClock::new(now_ms + 1));
-        let mut all = vec![ids.next(&before).unwrap()];
+        let first = ids.next(&ManualClock::new(SystemClock.now_ms().unwrap() + 500)).unwrap();
+        let mut all = vec![first];
+        // A state that was closed begins after the last tick used: that of the clock, or a later one if the first call had to wait.
+        let clock = ManualClock::new(layout().decode(first).unwrap().timestamp_ms + 1);
         let mut child = Child::fork(|parent| {
             if !keeps_its_files {
                 // As a daemon does. Then the child has none of its parent's open files.

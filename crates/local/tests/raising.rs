@@ -179,8 +179,17 @@ fn a_call_that_waits_for_another_thread_does_not_wait_for_the_lock_from_the_star
         let (ids, half) = (&ids, SleptTime::new());
         half.hold_at(Duration::from_millis(500));
         scope(|scope| {
-            // It holds the mutex, and does not go on.
-            let stopped = scope.spawn(|| SleptTime::new().run(|| refused(ids, first)));
+            // It holds the mutex, and does not go on. Before that, the ceiling's thread may hold the mutex for all of a call's time.
+            let stopped = scope.spawn(|| {
+                SleptTime::new().run(|| {
+                    loop {
+                        let waited = refused(ids, first);
+                        if first.count.load(Relaxed) > 0 {
+                            break waited;
+                        }
+                    }
+                })
+            });
             until(|| first.count.load(Relaxed) > 0);
             // It does not get the mutex.
             let (sender, receiver) = channel();
