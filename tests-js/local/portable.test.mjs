@@ -1,5 +1,6 @@
-// `Snowflake.local()` on every system: what must hold there with real processes and real files. The other files of this folder need
-// Linux (mounts, namespaces, /proc). Where the platform is not proven, this accepts that, as a caller has to.
+// `Snowflake.local()` on every system: what must hold there with real files. Where the platform is not proven, this accepts that, as a
+// caller has to. The other files of this folder need Linux (mounts, namespaces, /proc). On every system,
+// `crates/local/tests/portable.rs` kills processes.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -9,7 +10,6 @@ import { PLATFORM_NAME as platform } from "../../scripts/shell.mjs";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
 import { testFolder } from "./minting-process.mjs";
-import { brokenStorm, storm } from "./storm.mjs";
 
 const record = JSON.parse(readFileSync(new URL("../../docs/proofs/local-platforms.json", import.meta.url), "utf8"));
 const proven = Object.keys(record.runs).filter((name) => record.runs[name].emulator === null);
@@ -62,21 +62,5 @@ describe(`on ${platform}`, () => {
     const again = open("Orders");
     again.next();
     again.close();
-  });
-
-  // docs/safety.md: 12
-  test("processes that are killed repeat no ID", async (t) => {
-    const dir = testFolder(t, "portable-state");
-    const least = { minKills: 5, minIssued: 10_000 };
-    const task = { options: { dir, ...accepted } };
-    const { issued, repeats, gaveUp, kills } = await storm(t, task, 8, { stops: false, ...least });
-    t.diagnostic(`${issued} IDs, ${kills} kills`);
-    assert.deepEqual(gaveUp, []);
-    assert.equal(repeats, 0);
-    assert.ok(issued >= least.minIssued && kills >= least.minKills, `${issued} IDs, ${kills} kills`);
-  });
-
-  test("the checker catches processes that share a node id without a state file", async (t) => {
-    assert.ok((await brokenStorm(t)) > 0);
   });
 });
