@@ -11,7 +11,7 @@ import { lease } from "frazil/lease";
 import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
 import { MySqlServer } from "../stores/mysql/server.mjs";
-import { runFleet, shown } from "./fleet.mjs";
+import { hasRepeated, runFleet, shown } from "./fleet.mjs";
 import { COSID_MACHINE, Distributor, snowflakeId, stateOf, synchronise } from "./old-cosid.mjs";
 
 const SECONDS = Number(process.env.FRAZIL_MOVING_S ?? 25);
@@ -70,8 +70,6 @@ const taskOf = (url, options) => (at, starts) => ({
   ...options,
 });
 
-/** What a broken variant runs until. */
-const hasRepeated = ({ repeats }) => repeats > 0;
 const endsOf = (struck) => (struck["old SIGKILL"] ?? 0) + (struck["old SIGTERM"] ?? 0);
 
 /** Lets both generations mint, with faults. */

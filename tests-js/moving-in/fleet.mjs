@@ -143,6 +143,9 @@ function counted(out) {
   return { ...countIds(out), old: bytes("java-") / 8, new: bytes("frazil-") / 8 };
 }
 
+/** What a broken variant runs until. */
+export const hasRepeated = ({ repeats }) => repeats > 0;
+
 export const shown = ({ issued, old, new: fresh, repeats, struck }) =>
   `${issued} IDs (${old} of the old generation, ${fresh} of the new one), ${repeats} repeats; ${Object.entries(struck)
     .map(([name, times]) => `${name} ${times}`)

@@ -13,7 +13,7 @@ import { lease } from "frazil/lease";
 import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
 import { MySqlServer } from "../stores/mysql/server.mjs";
-import { runFleet, shown } from "./fleet.mjs";
+import { hasRepeated, runFleet, shown } from "./fleet.mjs";
 import { maxWorkerId, register, uidGenerator, WORKER_NODE } from "./old-uid-generator.mjs";
 
 const SECONDS = Number(process.env.FRAZIL_MOVING_S ?? 15);
@@ -65,8 +65,6 @@ async function markerOf(query, scope = "default") {
   return JSON.parse(from).marker;
 }
 
-/** What a broken variant runs until. */
-const hasRepeated = ({ repeats }) => repeats > 0;
 /** Lets both generations mint, with faults. */
 async function run(t, { init = { nodeIdsFrom: FROM }, broken, seconds = SECONDS, isEnough } = {}) {
   const { url, store } = await oldDatabase(t);

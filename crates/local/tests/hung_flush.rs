@@ -80,7 +80,7 @@ impl Drop for Hanging {
     }
 }
 
-/// How long the suites give a test.
+/// What takes longer than this hangs, on any machine.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Makes a call. Returns its result and how long it slept. Fails if it hangs with the flush, and ends the hanging first.

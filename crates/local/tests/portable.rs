@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use frazil::{Code, Layout, SystemClock};
 use frazil_local::{Fault, Local, LocalOptions};
 
-/// How long the suites give a test.
+/// What takes longer than this hangs, on any machine.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// One test at a time: they keep the machine busy.

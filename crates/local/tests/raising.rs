@@ -91,7 +91,7 @@ impl Minting {
     }
 }
 
-/// How long the suites give a test.
+/// What takes longer than this hangs, on any machine.
 const LIMIT: Duration = Duration::from_secs(300);
 
 fn until(condition: impl Fn() -> bool) {

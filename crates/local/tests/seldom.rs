@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use frazil::{Clock, Layout, SystemClock};
 use frazil_local::{Local, LocalOptions};
 
-/// How long the suites give a test.
+/// What takes longer than this hangs, on any machine.
 const LIMIT: Duration = Duration::from_secs(300);
 /// How often a thread raises the ceiling at most that rests three seconds after it was woken. It does so when less than 1.9 of 3 seconds
 /// are left, so it does so 1.1 seconds apart at least, however late it comes.

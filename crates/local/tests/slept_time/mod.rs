@@ -5,7 +5,7 @@
 //! time, and so has the wall clock.
 //!
 //! What blocks a thread otherwise, such as a mutex or a flush, takes no time either. So a test that is to notice it lets it block for
-//! good, and fails when the call has not ended within the limit of the suites.
+//! good, and fails when the call has not ended within `LIMIT`.
 
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
