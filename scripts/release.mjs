@@ -14,8 +14,8 @@ import { problemsOfRecords } from "./release-runs.mjs";
 import { buildCarriers, inspectCarrier } from "./released-carriers.mjs";
 import { staleManifests } from "./repository.mjs";
 import { ask, root, step } from "./shell.mjs";
-import { hasPassedWithInputs, hiddenFilesIn, readRows } from "./test/rows.mjs";
-import { hasRow, SUITES } from "./test/suites.mjs";
+import { hiddenFilesIn } from "./test/rows.mjs";
+import { unprovenSuites } from "./test/unproven.mjs";
 import { versionOf } from "./versions.mjs";
 
 const HELP = `npm run release -- --dry-run [--out FOLDER] [--built] [--record PATH]… [--without-runs]
@@ -56,16 +56,13 @@ async function problemsOf(check) {
 /** The facts of this checkout for `problemsOfCheckout`. */
 async function factsOfCheckout() {
   const manifests = [];
-  const rows = readRows();
   return {
     hiddenFiles: hiddenFilesIn(git("ls-files", "-v")),
     status: git("status", "--porcelain", "--untracked-files=all"),
     versionErrors: await problemsOf(() => void versionOf()),
     repositoryErrors: await problemsOf(() => void manifests.push(...staleManifests())),
     staleManifests: manifests.map(({ path }) => path.slice(root.length)),
-    unprovenSuites: SUITES.filter((suite) => hasRow(suite) && !hasPassedWithInputs(suite, rows)).map(
-      ({ name }) => name,
-    ),
+    unprovenSuites: unprovenSuites(),
     // The version of the packages; where the others differ, `versionErrors` says so.
     version: readJson(`${root}npm/frazil/package.json`).version,
     changelog: readFileSync(`${root}CHANGELOG.md`, "utf8"),
