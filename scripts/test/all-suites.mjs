@@ -119,9 +119,6 @@ export const consumers = (half) => ({
   },
 });
 
-/** Tests of crates/wasm in a runtime. They are compiled first; the limit holds for the whole file. */
-const wasmBindgen = (file) => inFolder("runtimes/wasm-bindgen", { files: [file], limitMs: 900_000 });
-
 /** The tests of a folder that are not quick. */
 const othersOf = (folder, options) => inFolder(folder, { ...options, except: QUICK_FILES[folder] });
 
@@ -244,8 +241,8 @@ export const ALL_SUITES = [
   { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/bun") },
   { name: "deno", requires: [runtimes], ...inFolder("runtimes/deno") },
   { name: "workers-tools", waits: true, requires: [runtimes, workersTools], ...inFolder("workers-tools") },
-  { name: "wasm-bindgen-node", ...wasmBindgen("node.test.mjs") },
-  { name: "wasm-bindgen-chromium", requires: [runtimes, browser], ...wasmBindgen("chromium.test.mjs") },
+  // It compiles its tests within the limit.
+  { name: "wasm-bindgen", ...inFolder("runtimes/wasm-bindgen", { limitMs: 900_000 }) },
   { name: "consumers", ...consumers("--fast") },
   { name: "workers-load", ...workersLoad(20) },
 ];

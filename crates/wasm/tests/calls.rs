@@ -1,7 +1,6 @@
 //! The module's calls as JavaScript makes them: arguments in the page at `page()`, and a status as the result.
 //!
-//! `npm test -- wasm-bindgen-node wasm-bindgen-chromium` runs them in Node, on a page of headless Chromium and in a dedicated
-//! worker.
+//! `npm test -- wasm-bindgen` runs them in Node.
 #![cfg(target_arch = "wasm32")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its memory has failed")]
 

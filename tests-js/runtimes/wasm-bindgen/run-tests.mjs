@@ -1,15 +1,12 @@
-// Runs the tests of crates/wasm in the realm that loads this file, as wasm-bindgen's own runner does: by the context that
-// wasm-bindgen-test puts into the module. That context is not a public interface, so its version is pinned in Cargo.toml.
+// Runs the tests of crates/wasm as wasm-bindgen's own runner does: by the context that wasm-bindgen-test puts into the module. That context
+// is not a public interface, so its version is pinned in Cargo.toml.
 // Compiling the runner itself would take 90 s more on each machine.
 import * as glue from "#glue";
 
 /** The prefix of the names under which wasm-bindgen-test exports the tests. */
 const PREFIX = "__wbgt_";
 
-/**
- * Runs every test of the module. Returns what they printed, the number of tests, and whether all passed. On a page
- * wasm-bindgen-test prints into the element `output`, elsewhere to the console.
- */
+/** Runs every test of the module. Returns what they printed, the number of tests, and whether all passed. */
 export async function runTests(bytes) {
   const printed = [];
   globalThis.__wbgtest_og_console_log = (line) => printed.push(line);
@@ -27,8 +24,7 @@ export async function runTests(bytes) {
     context.include_ignored(true);
     context.filtered_count(0);
     const passed = await context.run(tests.map((name) => instance.exports[name]));
-    const shown = globalThis.document?.getElementById("output").textContent;
-    return { passed, tests: tests.length, printed: shown ?? printed.join("\n") };
+    return { passed, tests: tests.length, printed: printed.join("\n") };
   } finally {
     Object.assign(console, { log, error });
   }

@@ -1,18 +1,18 @@
-// Compiles the tests of crates/wasm, with the same glue generator as the package.
+// Compiles the tests of crates/wasm, with the same glue generator as the package, and runs them.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { test } from "node:test";
 import { bundle, root } from "../bundle-and-run.mjs";
 
-/** The number of tests in the file, to check that a runtime runs all of them. */
+/** The number of tests in the file, to check that all of them run. */
 const TESTS = readFileSync(`${root}crates/wasm/tests/calls.rs`, "utf8").match(/^#\[wasm_bindgen_test\]$/gm).length;
 
 const cargo = (args) =>
   execFileSync("cargo", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 
-/** Bundles files that run the tests, and copies the module beside them as `tests.wasm`. Returns the folder. */
-export async function compileTests(entries) {
+test("crates/wasm/tests", async () => {
   // With the profile of the package, because its dependencies are compiled already.
   const what = ["-p", "frazil-wasm", "--features", "std", "--test", "calls", "--profile", "release-wasm"];
   const how = ["--locked", "--quiet", "--target", "wasm32-unknown-unknown", "--no-run", "--message-format=json"];
@@ -23,17 +23,13 @@ export async function compileTests(entries) {
   const { executable } = messages.find(({ target, executable }) => target?.name === "calls" && executable);
   const glue = mkdtempSync(`${tmpdir()}/frazil-wasm-bindgen-`);
   cargo(["run", "--locked", "--quiet", "-p", "xtask", "--", "bindgen", executable, glue]);
-  const folder = await bundle(
-    entries.map((entry) => `wasm-bindgen/${entry}.mjs`),
-    { alias: { "#glue": `${glue}/frazil_bg.js` }, conditions: ["browser"] },
-  );
-  copyFileSync(`${glue}/frazil_bg.wasm`, `${folder}/tests.wasm`);
-  return folder;
-}
-
-/** Asserts that all tests passed and none is missing. */
-export function checkReport({ passed, tests, printed }) {
+  const folder = await bundle(["wasm-bindgen/run-tests.mjs"], {
+    alias: { "#glue": `${glue}/frazil_bg.js` },
+    conditions: ["browser"],
+  });
+  const { runTests } = await import(`${folder}/run-tests.mjs`);
+  const { passed, tests, printed } = await runTests(readFileSync(`${glue}/frazil_bg.wasm`));
   assert.ok(passed, printed);
   assert.equal(tests, TESTS);
   assert.match(printed, new RegExp(`test result: ok. ${TESTS} passed; 0 failed; 0 ignored`));
-}
+});
