@@ -47,7 +47,7 @@ export function packCrates({ allowDirty = false } = {}) {
   });
 }
 
-/** The tests that read files of their crate, which may be missing in an archive. The suite `rust` runs the others, on the same sources. */
+/** The tests that read files of their crate, which may be missing in an archive. Other suites run the others, on the same sources. */
 const READ_FILES = ["vectors"];
 
 /** The arguments that choose the tests that are run from an archive. */

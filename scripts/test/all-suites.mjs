@@ -63,11 +63,13 @@ async function lintRust() {
   clippy("-p", "frazil-wasm", "--tests", "--features", "std", ...WASM_TARGET, ...strict);
 }
 
+/** What the quick suite `core` and the optimised tests of the core leave. */
 function testRust() {
-  cargoTest("-p", "frazil", "--all-features");
+  cargoTest("-p", "frazil", "--all-features", "--doc");
   // Without the `std` feature no random key can be drawn.
   cargoTest("-p", "frazil", "--no-default-features", "--test", "registry");
-  stateFileTests();
+  stateFileTests("--test", "*");
+  stateFileTests("--doc");
   // The rule of two copies of the addon. The rest of it runs only in Node.
   cargoTest("-p", "frazil-napi", "--test", "copies");
   cargoTest("-p", "frazil-reference", "-p", "xtask");

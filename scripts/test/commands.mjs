@@ -1,5 +1,5 @@
 // What suites run: cargo, Node's test runner on a folder of `tests-js`, and the checks of other scripts.
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { isLinuxX64Gnu, root, run } from "../shell.mjs";
 
 export const WASM_TARGET = ["--target", "wasm32-unknown-unknown"];
@@ -52,7 +52,7 @@ const OPTIMISED_TESTS = [
   "segment_simulation",
   "text",
 ];
-const named = (tests) => tests.flatMap((name) => ["--test", name]);
+export const named = (tests) => tests.flatMap((name) => ["--test", name]);
 
 /** Runs tests of the core, optimised. All such tests are compiled at once, which takes less than one by one. */
 function optimised(tests, args, env) {
@@ -62,6 +62,15 @@ function optimised(tests, args, env) {
 
 /** Runs the property tests of the core with that many cases each. */
 export const oracle = (cases) => optimised(["oracle", "text"], [], { PROPTEST_CASES: String(cases) });
+
+/** The tests of the core that no other suite runs; and `text`, which is quick without optimisation too. */
+export function coreTests() {
+  const folder = `${root}crates/core/tests`;
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".rs") || existsSync(`${folder}/${name}/main.rs`))
+    .map((name) => name.replace(".rs", ""))
+    .filter((name) => name === "text" || !["loom", ...OPTIMISED_TESTS].includes(name));
+}
 
 /** Runs an exhaustive or random test of the core. It prints what it covered, and fails if that was too little. */
 export const coreTest = (name, env) => optimised([name], ["--", "--nocapture", "--test-threads=1"], env);

@@ -1,23 +1,7 @@
 // The suites of `npm test`. The fields of a suite are those of `suites.mjs`.
 import { root, run } from "../shell.mjs";
 import { browser, postgres, runtimes, tools } from "../tools.mjs";
-import { cargo, cargoTest, inFolder, onBackend, stateFileTests, testFolder, whyNoAddon } from "./commands.mjs";
-
-/** The tests of the core that a build without optimisation runs within seconds. */
-const CORE_TESTS = [
-  "kept",
-  "lease",
-  "leased",
-  "machine",
-  "page",
-  "registry",
-  "segment",
-  "text",
-  "threads",
-  "uniqueness",
-  "unshared",
-  "vectors",
-];
+import { cargo, cargoTest, coreTests, inFolder, named, onBackend, stateFileTests, testFolder, whyNoAddon } from "./commands.mjs";
 
 /** The files of some folders that are quick. The others are in suites of `test:all`. */
 export const QUICK_FILES = {
@@ -51,7 +35,7 @@ export const QUICK_SUITES = [
   {
     name: "core",
     run: () => {
-      cargoTest("-p", "frazil", "--all-features", "--lib", ...CORE_TESTS.flatMap((name) => ["--test", name]));
+      cargoTest("-p", "frazil", "--all-features", "--lib", ...named(coreTests()));
       stateFileTests("--lib");
     },
   },
