@@ -72,8 +72,12 @@ export function coreTests() {
     .filter((name) => name === "text" || !["loom", ...OPTIMISED_TESTS].includes(name));
 }
 
-/** Runs an exhaustive or random test of the core. It prints what it covered, and fails if that was too little. */
-export const coreTest = (name, env) => optimised([name], ["--", "--nocapture", "--test-threads=1"], env);
+/**
+ * Runs an exhaustive or random test of the core. It prints what it covered, and fails if that was too little. Each test has threads of its
+ * own, but `lease_model`, whose tests run at the same time.
+ */
+export const coreTest = (name, env) =>
+  optimised([name], ["--", "--nocapture", ...(name === "lease_model" ? [] : ["--test-threads=1"])], env);
 
 /**
  * The arguments of Node that run the tests of a folder: those of its files that `files` names (default: all), less those that `except`
