@@ -30,6 +30,7 @@ import {
   onBackend,
   oracle,
   stateFileTests,
+  stateFileTestsAtOnce,
   testFolder,
   WASM_TARGET,
   whyNoAddon,
@@ -64,11 +65,11 @@ async function lintRust() {
 }
 
 /** What the quick suite `core` and the optimised tests of the core leave. */
-function testRust() {
+async function testRust() {
   cargoTest("-p", "frazil", "--all-features", "--doc");
   // Without the `std` feature no random key can be drawn.
   cargoTest("-p", "frazil", "--no-default-features", "--test", "registry");
-  stateFileTests("--test", "*");
+  await stateFileTestsAtOnce();
   stateFileTests("--doc");
   // The rule of two copies of the addon. The rest of it runs only in Node.
   cargoTest("-p", "frazil-napi", "--test", "copies");

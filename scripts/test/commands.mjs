@@ -1,5 +1,7 @@
 // What suites run: cargo, Node's test runner on a folder of `tests-js`, and the checks of other scripts.
+import { execFile, execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
+import { promisify } from "node:util";
 import { isLinuxX64Gnu, root, run } from "../shell.mjs";
 
 export const WASM_TARGET = ["--target", "wasm32-unknown-unknown"];
@@ -14,6 +16,32 @@ const OWN_ROOT = `${root}scripts/test/own-root.mjs`;
 /** Runs the tests of the crate that keeps state files. */
 export const stateFileTests = (...args) =>
   run(process.execPath, [OWN_ROOT, "cargo", "test", "--locked", "--quiet", "-p", "frazil-local", ...args]);
+
+/** Runs the files of its `tests` folder at the same time, since they wait most of it. Shows the output of each when it has ended. */
+export async function stateFileTestsAtOnce() {
+  const build = ["test", "--locked", "--quiet", "-p", "frazil-local", "--test", "*", "--no-run"];
+  const messages = execFileSync("cargo", [...build, "--message-format=json-render-diagnostics"], {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const programs = messages
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .filter(({ profile, executable }) => profile?.test && executable);
+  const failed = [];
+  const runProgram = async ({ target, executable }) => {
+    const args = [OWN_ROOT, executable, "--quiet"];
+    const running = promisify(execFile)(process.execPath, args, { cwd: `${root}crates/local`, maxBuffer: 2 ** 28 });
+    const { stdout, stderr, message } = await running.catch((error) => error);
+    process.stdout.write(`${target.name}\n${stdout}${stderr}`);
+    if (message !== undefined) failed.push(target.name);
+  };
+  await Promise.all(programs.map(runProgram));
+  if (failed.length > 0) throw new Error(`tests of frazil-local failed: ${failed.join(", ")}`);
+}
 
 /**
  * Runs cargo on the loom models, in their own target folder: their `--cfg` flag would otherwise rebuild everything, here and again for
