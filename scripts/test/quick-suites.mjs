@@ -1,7 +1,17 @@
 // The suites of `npm test`. The fields of a suite are those of `suites.mjs`.
 import { root, run } from "../shell.mjs";
 import { browser, postgres, runtimes, tools } from "../tools.mjs";
-import { cargo, cargoTest, coreTests, inFolder, named, onBackend, stateFileTests, testFolder, whyNoAddon } from "./commands.mjs";
+import {
+  cargo,
+  cargoTest,
+  coreTests,
+  inFolder,
+  named,
+  onBackend,
+  stateFileTests,
+  testFolder,
+  whyNoAddon,
+} from "./commands.mjs";
 
 /** The files of some folders that are quick. The others are in suites of `test:all`. */
 export const QUICK_FILES = {
