@@ -50,7 +50,7 @@ for (const date of DATES) {
       assert.equal(await worker.call("namespaces"), 1);
     });
 
-    // Before a test moves the time of the isolate away from that of the database.
+    // Before other tests move the time of the isolate far away from that of the database.
     test("a database without a record: the error has the commands to run, and a second later a request has an ID", async () => {
       const scopes = { named: "edge", own: { epochMs: 1_700_000_000_000, fields: EDGE } };
       for (const [scope, layout] of Object.entries(scopes)) {

@@ -226,7 +226,7 @@ for (const date of DATES) {
     test("maxAsyncWaitMs holds while the isolate is busy", async () => {
       const given = await begun("busy", { source: "delayed" }, { maxAsyncWaitMs: 500, step: 1, maxStep: 1 });
       // Two tries of an attempt, of which one is answered. No other one is.
-      const hanging = Array.from({ length: 50 }, () => ({ beforeMs: 8000 }));
+      const hanging = Array.from({ length: 50 }, () => ({ before: "never" }));
       await worker.call("delays", { delays: [hanging[0], {}, ...hanging] });
       const calls = [worker.call("timed", given)];
       await untilAsked(1);
