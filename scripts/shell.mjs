@@ -2,6 +2,18 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
+// Git sets these for hooks and `git rebase --exec`. Every `git` that is started here would use that repository, whatever its folder.
+for (const name of [
+  "DIR",
+  "WORK_TREE",
+  "INDEX_FILE",
+  "OBJECT_DIRECTORY",
+  "ALTERNATE_OBJECT_DIRECTORIES",
+  "COMMON_DIR",
+  "PREFIX",
+])
+  delete process.env[`GIT_${name}`];
+
 /** The root of the repository, with a slash at its end. */
 export const root = fileURLToPath(new URL("../", import.meta.url));
 

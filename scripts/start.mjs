@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { build, isBuilt } from "./build.mjs";
+import { build } from "./build.mjs";
 import { setUp } from "./setup.mjs";
 import { ask, isLinuxX64Gnu, root } from "./shell.mjs";
 
@@ -71,9 +71,9 @@ const runCli = (backend, ...args) =>
     stdio: ["ignore", "pipe", "pipe"],
   }).trim();
 
-/** The tree of this checkout if it was never built, and git knows all its files. */
+/** The tree of this checkout if it has no file besides: nothing was installed, built or changed. */
 const bareTree =
-  !isBuilt() && ask("git", ["status", "--porcelain"]) === "" ? ask("git", ["rev-parse", "HEAD^{tree}"]) : undefined;
+  ask("git", ["status", "--porcelain", "--ignored"]) === "" ? ask("git", ["rev-parse", "HEAD^{tree}"]) : undefined;
 
 await setUp();
 await build();

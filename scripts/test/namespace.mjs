@@ -1,7 +1,7 @@
 // Runs a program in a mount namespace in which the repository has only some of its tracked files, and no other commit, so that a test
 // fails if it reads another file. What git ignores (packages, builds) is there as it is.
 import { execFileSync } from "node:child_process";
-import { chmodSync, constants, copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ask, root } from "../shell.mjs";
 import { NOT_INPUTS } from "./inputs.mjs";
@@ -31,15 +31,15 @@ export function inNamespace(inputs, program, args) {
   chmodSync(view, 0o755);
   const copy = (path) => {
     mkdirSync(join(view, dirname(path)), { recursive: true });
-    copyFileSync(`${root}${path}`, join(view, path), constants.COPYFILE_FICLONE);
-    // Cargo compiles what is newer than its build.
-    const { atime, mtime } = statSync(`${root}${path}`);
-    utimesSync(join(view, path), atime, mtime);
+    // With its time: cargo compiles what is newer than its build.
+    cpSync(`${root}${path}`, join(view, path), { preserveTimestamps: true, verbatimSymlinks: true });
   };
   const visible = list("ls-files", "-z", "--", ...inputs, ...NOT_INPUTS);
   for (const path of visible) copy(path);
-  const git = (...args) => execFileSync("git", ["-C", view, ...args], { input: visible.join("\0") });
-  git("init", "--quiet");
+  // Without what this user or machine has set.
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
+  const git = (...args) => execFileSync("git", ["-C", view, ...args], { input: visible.join("\0"), env });
+  git("init", "--quiet", "--template=");
   git("add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul");
   git(
     "-c",

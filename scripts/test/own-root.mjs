@@ -15,11 +15,11 @@ const dropped = isRoot ? [] : ["setpriv", "--inh-caps=-all", "--ambient-caps=-al
 const SCRIPT = `set -e
 folder=$1; cwd=$2; shift 2
 mount -t tmpfs -o mode=755 none "$folder/root"
-for path in /*; do
+for path in /* /.[!.]*; do
   name=$folder/root$path
   if [ -L "$path" ]; then cp --no-dereference "$path" "$name"
   elif [ -d "$path" ]; then mkdir "$name"; mount --rbind "$path" "$name"
-  else : > "$name"; mount --bind "$path" "$name"
+  elif [ -e "$path" ]; then : > "$name"; mount --bind "$path" "$name"
   fi
 done
 mkdir -p "$folder/root/temporary"

@@ -49,9 +49,8 @@ function reportFailure(test, cause, message) {
   report({ test: test.replaceAll(root, ""), cause, message: message.replaceAll(root, "").slice(0, 500) });
 }
 
-/** Whether what passed is a file, and no test: it has none, or its process ended before the first. */
-const isFileWithoutTests = ({ name, nesting }) =>
-  nesting === 0 && /\.test\.mjs$/.test(name) && existsSync(resolve(name));
+/** Whether it is a file, and no test. If it passed, it has no test, or its process ended before the first. */
+const isFile = ({ name, nesting }) => nesting === 0 && /\.test\.mjs$/.test(name) && existsSync(resolve(name));
 
 const keyOf = ({ name, file, line, column }) => `${name} (${file}:${line}:${column})`;
 
@@ -59,16 +58,17 @@ export default async function* dots(source) {
   const failures = [];
   const told = new Map();
   const late = [];
-  /** How many tests of each key have begun or wait for their turn, and which of them have begun. */
+  /** By key: how many tests have not ended, and whether one has begun. */
   const open = new Map();
-  const running = new Map();
+  /** The files that the time limit ended. */
+  const ended = new Set();
   let column = 0;
   for await (const { type, data } of source) {
-    if (type === "test:enqueue") open.set(keyOf(data), (open.get(keyOf(data)) ?? 0) + 1);
-    if (type === "test:dequeue") running.set(keyOf(data), data.name);
-    if (type === "test:complete") {
-      open.set(keyOf(data), open.get(keyOf(data)) - 1);
-      running.delete(keyOf(data));
+    if (type === "test:enqueue" || type === "test:dequeue" || type === "test:complete") {
+      const { name, file } = data;
+      const { count, hasBegun } = open.get(keyOf(data)) ?? { count: 0, hasBegun: false };
+      const change = { "test:enqueue": 1, "test:dequeue": 0, "test:complete": -1 }[type];
+      open.set(keyOf(data), { name, file, count: count + change, hasBegun: hasBegun || type === "test:dequeue" });
     }
     if (type === "test:diagnostic" && data.message.startsWith("Error: ")) {
       late.push(data.message);
@@ -77,6 +77,7 @@ export default async function* dots(source) {
     // Before `test:fail`, which comes in the order of the tests, and not at all for those after one that hangs.
     if (type === "test:complete" && data.details.error !== undefined) {
       const { error } = data.details;
+      if (error.failureType === "testTimeoutFailure" && isFile(data)) ended.add(data.file);
       const cause = causeOf(data.name, error);
       if (cause !== undefined) reportFailure(data.name, cause, `${error.cause?.message ?? error.message}`);
     }
@@ -85,7 +86,7 @@ export default async function* dots(source) {
       continue;
     }
     if (type !== "test:pass" && type !== "test:fail") continue;
-    const { name, skip } = data;
+    const { name, skip = data.todo } = data;
     if (skip !== undefined) {
       yield "s";
       if (!/^does not apply/.test(skip)) report({ test: name, skipped: `${skip === true ? "no reason given" : skip}` });
@@ -93,25 +94,24 @@ export default async function* dots(source) {
     column += 1;
     if (column % COLUMNS === 0) yield "\n";
     if (type === "test:fail") failures.push(data);
-    else if (isFileWithoutTests(data)) {
+    else if (isFile(data)) {
       yield `\n${name} has no test that ran\n`;
       reportFailure(name, "failure", "no test ran");
       process.exitCode = 1;
     }
   }
   if (column % COLUMNS !== 0) yield "\n";
-  // The process of their file was ended at the limit.
-  for (const name of running.values())
-    if (isOfBroken(name)) reportFailure(name, "failure", "what is broken was not caught");
-  if (failures.length === 0) {
+  for (const [key, { name, file, count, hasBegun }] of open) {
+    // A test may stand in a file that others import.
+    const isAtLimit = ended.has(file) || (ended.size > 0 && !/\.test\.mjs$/.test(file));
+    // Less than none: it was cancelled before its turn.
+    if (count <= 0 || (isAtLimit && !(hasBegun && isOfBroken(name)))) continue;
     // Node takes a process that ends with 0 halfway for one whose tests have passed.
-    for (const [name] of [...open].filter(([, count]) => count > 0)) {
-      yield `\n${name} did not end\n`;
-      reportFailure(name, "failure", "its process ended first");
-      process.exitCode = 1;
-    }
-    return;
+    yield `\n${key} did not end\n`;
+    reportFailure(name, "failure", isAtLimit ? "what is broken was not caught" : "its process ended first");
+    process.exitCode = 1;
   }
+  if (failures.length === 0) return;
   yield "\nFailed tests:\n";
   for (const { name, file, line, details } of failures) {
     const { error } = details;

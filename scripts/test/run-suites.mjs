@@ -26,14 +26,18 @@ const canEndGroups = process.platform !== "win32";
 /** The signals that end a run. */
 const ENDING = ["SIGHUP", "SIGINT", "SIGTERM"];
 
-/** Ends a process, and those of its group. */
-function endGroup(child) {
-  try {
-    if (canEndGroups) process.kill(-child.pid);
-    else child.kill();
-  } catch (error) {
-    if (error.code !== "ESRCH") throw error;
-  }
+/** How long what a suite has started may take to end. */
+const ENDING_MS = 5000;
+
+/** Sends signals to a process and those of its group, if there are any. */
+function signalGroup(child, ...signals) {
+  for (const signal of signals)
+    try {
+      if (canEndGroups) process.kill(-child.pid, signal);
+      else child.kill(signal);
+    } catch (error) {
+      if (error.code !== "ESRCH") throw error;
+    }
 }
 
 const seconds = (sinceMs) => ((performance.now() - sinceMs) / 1000).toFixed(1);
@@ -46,8 +50,9 @@ async function runOnce(suite, { isolate, held, limitsMs }) {
   const { program, args } = commandOf(suite);
   const isolated = isolate?.(suite, program, args);
   let child;
-  let limit;
-  const stop = () => endGroup(child);
+  const timers = [];
+  // A process that was stopped ends when it continues.
+  const stop = () => signalGroup(child, "SIGTERM", "SIGCONT");
   const clear = () => {
     isolated?.end();
     rmSync(folder, { recursive: true, force: true });
@@ -83,11 +88,18 @@ async function runOnce(suite, { isolate, held, limitsMs }) {
     process.once("exit", abandon);
     const limitMs = limitsMs[suite.tier];
     let isOver = false;
-    limit = setTimeout(() => {
+    const after = (ms, work) => timers.push(setTimeout(work, ms));
+    after(limitMs, () => {
       isOver = true;
       stop();
-    }, limitMs);
-    const [status, signal] = await once(child, "close");
+      after(ENDING_MS, () => signalGroup(child, "SIGKILL"));
+    });
+    const closed = new Promise((resolve) => child.once("close", resolve));
+    const [status, signal] = await once(child, "exit");
+    // What it left behind, and what left its group and keeps its output.
+    signalGroup(child, "SIGKILL");
+    await Promise.race([closed, new Promise((resolve) => after(ENDING_MS, resolve))]);
+    for (const stream of [child.stdout, child.stderr]) stream.destroy();
     process.stdout.write(output);
     const text = existsSync(report) ? readFileSync(report, "utf8") : "";
     const lines = text
@@ -105,7 +117,7 @@ async function runOnce(suite, { isolate, held, limitsMs }) {
       skipped: lines.filter(({ skipped }) => skipped !== undefined),
     };
   } finally {
-    clearTimeout(limit);
+    timers.forEach(clearTimeout);
     process.off("exit", abandon);
     clear();
   }

@@ -105,7 +105,7 @@ test(`both generations under faults repeat no number, for ${SECONDS} s`, async (
   }
 });
 
-describe("the checker catches a Frazil that", { concurrency: true }, () => {
+describe("twins", { concurrency: true }, () => {
   for (const [of, twin] of [
     ["Leaf", "writes without comparing"],
     ["Tinyid", "writes without comparing"],
@@ -114,7 +114,7 @@ describe("the checker catches a Frazil that", { concurrency: true }, () => {
     ["CosId", "bounds of Leaf"],
     ["Tinyid", "ignores delta"],
   ])
-    test(`${/^bounds/.test(twin) ? "takes the " : ""}${twin}, with ${of}`, async (t) => {
+    test(`the checker catches a Frazil that ${/^bounds/.test(twin) ? "takes the " : ""}${twin}, with ${of}`, async (t) => {
       const { old, fresh } = await FLEETS[of]();
       // Frazil has the even numbers of Tinyid. The old generation is in the same database, or has the odd ones.
       const beside = old[twin === "writes without comparing" ? 0 : 2];

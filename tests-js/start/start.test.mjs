@@ -2,7 +2,7 @@
 // is the build for what follows. If `npm start` itself built this clone, it runs here once more.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { after, before, test } from "node:test";
 import { isBuilt } from "../../scripts/build.mjs";
@@ -131,14 +131,19 @@ check("what it says to type can be typed there", () => {
 });
 
 check("if a program that npm start runs fails, the error has what it wrote", () => {
-  const cli = `${folder}npm/frazil/dist/cli.mjs`;
-  renameSync(cli, `${cli}.kept`);
+  const broken = `${mkdtempSync(`${root}.cache/start-broken-`)}/cli.cjs`;
+  writeFileSync(
+    broken,
+    'if (process.argv[1].endsWith("cli.mjs")) { process.stderr.write("the reason\\n"); process.exit(3); }',
+  );
   try {
-    writeFileSync(cli, 'process.stderr.write("the reason\\n");\nprocess.exitCode = 3;\n');
-    const { status, stderr } = spawnSync(process.execPath, [`${folder}scripts/start.mjs`], { encoding: "utf8", env });
+    const { status, stderr } = spawnSync(process.execPath, [`${folder}scripts/start.mjs`], {
+      encoding: "utf8",
+      env: { ...env, NODE_OPTIONS: `--require ${JSON.stringify(broken)}` },
+    });
     assert.notEqual(status, 0);
     assert.match(stderr, /^the reason$/m);
   } finally {
-    renameSync(`${cli}.kept`, cli);
+    rmSync(dirname(broken), { recursive: true });
   }
 });

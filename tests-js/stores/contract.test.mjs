@@ -8,7 +8,7 @@ leaseContract({ name: "a store in memory", open: async () => openMemoryStore() }
 
 const twins = Object.entries(DEFECTS).flatMap(([defect, caughtBy]) => [caughtBy].flat().map((name) => [defect, name]));
 for (const [defect, scenario] of twins) {
-  test(`${defect}: "${scenario}" fails`, async () => {
+  test(`${defect}: "${scenario}" catches it`, async () => {
     const { run } = scenarios.find(({ name }) => name === scenario);
     await assert.rejects(() => run(new Bench(openMemoryStore(defect))), { name: "AssertionError" });
   });

@@ -8,7 +8,7 @@ segmentContract({ name: "a store in memory", open: async () => openMemorySegment
 
 const twins = Object.entries(DEFECTS).flatMap(([defect, caughtBy]) => [caughtBy].flat().map((name) => [defect, name]));
 for (const [defect, scenario] of twins) {
-  test(`${defect}: "${scenario}" fails`, async () => {
+  test(`${defect}: "${scenario}" catches it`, async () => {
     const { run } = scenarios.find(({ name }) => name === scenario);
     await assert.rejects(() => run(new Bench(openMemorySegments(defect))), { name: "AssertionError" });
   });

@@ -45,3 +45,24 @@ test("an allocation that is given up keeps its turn for half a second, since the
   await settle();
   assert.equal(client.given.length, 32);
 });
+
+test("turns whose timers were faked end a second later, although these timers never fire", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const client = new Client();
+  const store = new PostgresStore(client);
+  const begin = (tag, signal) => store.allocate(allocation({ tag, signal }));
+  const controller = new AbortController();
+  const calls = Array.from({ length: 16 }, (_, at) => begin(`t${at}`, controller.signal));
+  await settle();
+  controller.abort(new Error("given up"));
+  for (const call of calls) await assert.rejects(call, { message: "given up" });
+  t.mock.timers.reset();
+  const { now } = performance;
+  t.mock.method(performance, "now", () => now.call(performance) + 1001);
+  const last = new AbortController();
+  const call = begin("another", last.signal);
+  await settle();
+  assert.equal(client.given.length, 17);
+  last.abort(new Error("over"));
+  await assert.rejects(call, { message: "over" });
+});

@@ -75,6 +75,8 @@ test("no other failure may run again, alone or beside a time-out", () => {
     `test("hangs", ${SHORT}); test("later", () => void setTimeout(() => { throw new Error("late"); })); test("waits", () => new Promise((resolve) => setTimeout(resolve, 200)));`,
     `describe("d", { concurrency: true }, () => { ${HANGS} ${FAILS} });`,
     `test("both", () => { throw new AggregateError([new Error("a repeat")], "both", { cause: Object.assign(new Error("a"), { code: "SERVER_NOT_STARTED" }) }); });`,
+    `test("hangs", ${SHORT}); test("ends", () => process.exit(1));`,
+    `test("hangs", ${SHORT}); test("ends", ${ENDS});`,
     `test("the checker catches a repeat", ${SHORT});`,
     HANGS.replace("hangs", "the checker catches a repeat"),
     FAILS,
@@ -143,26 +145,42 @@ test("a test is reported as skipped, unless it does not apply", () => {
     test("c", { skip: false }, () => {});
     test("d", { skip: true }, () => {});
     test("e", (t) => t.skip("slow"));
+    test("f", { todo: true }, () => assert.fail());
+    test("g", { todo: "later" });
   `);
-  assert.deepEqual(lines, [
+  const skipped = lines.filter((line) => line.skipped !== undefined);
+  assert.deepEqual(skipped, [
     { test: "a", skipped: "needs root" },
     { test: "d", skipped: "no reason given" },
     { test: "e", skipped: "slow" },
+    { test: "f", skipped: "no reason given" },
+    { test: "g", skipped: "later" },
   ]);
 });
 
-test("a suite that does not end is ended, with what it has started", async () => {
+test("what a suite has started ends with it, and a suite that does not end at its limit", async () => {
   const pidFile = join(folder, "pid");
-  const script = `sleep 100000 & echo $! > ${pidFile}; wait`;
-  const suite = { name: "hangs", tier: "all", waits: true, node: "sh", nodeArguments: () => ["-c", script] };
-  // Until the machine is fast enough to start it within the limit.
   const pid = () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8").trim() : "");
-  for (let limitMs = 500; pid() === ""; limitMs *= 2) {
-    const [{ failed }] = await runSuites([suite], { limitsMs: { all: limitMs } });
-    assert.match(failed, /did not end within/);
+  const start = `sleep 100000 & echo $! > ${pidFile}`;
+  for (const script of [
+    `${start}; wait`,
+    `${start}; kill -STOP $!; wait`,
+    `${start}; kill -STOP $$`,
+    `trap "" TERM; ${start}; wait`,
+    `setsid sleep 20 & ${start}; wait`,
+    start,
+  ]) {
+    rmSync(pidFile, { force: true });
+    const suite = { name: "hangs", tier: "all", waits: true, node: "sh", nodeArguments: () => ["-c", script] };
+    // Until the machine is fast enough to start it within the limit.
+    for (let limitMs = 500; pid() === ""; limitMs *= 2) {
+      const [{ failed }] = await runSuites([suite], { limitsMs: { all: limitMs } });
+      if (script !== start) assert.match(failed, /did not end within/, script);
+    }
+    // Nothing, or a zombie.
+    const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", pid()], { encoding: "utf8" });
+    assert.match(stdout, /^(Z.*)?\n?$/, script);
   }
-  // Nothing, or a zombie.
-  assert.match(spawnSync("ps", ["-o", "stat=", "-p", pid()], { encoding: "utf8" }).stdout, /^(Z.*)?\n?$/);
 });
 
 test("a suite passes only if each of its tests did; a second run makes a flake", async () => {

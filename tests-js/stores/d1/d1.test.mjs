@@ -201,7 +201,7 @@ const CAUGHT = {
   "the nonce of a renewal is not written": "a retried renewal is accepted",
 };
 for (const [defect, name] of Object.entries(CAUGHT)) {
-  test(`${defect}: "${name}" fails`, async () => {
+  test(`${defect}: "${name}" catches it`, async () => {
     const { store, init, close } = await open({ defect });
     try {
       const { run } = scenarios.find((scenario) => scenario.name === name);
@@ -212,7 +212,7 @@ for (const [defect, name] of Object.entries(CAUGHT)) {
   });
 }
 
-test(`the record of a tag is written whatever it is: "${OVERLAPS}" fails`, async () => {
+test(`the record of a tag is written whatever it is: "${OVERLAPS}" catches it`, async () => {
   const { store, close } = await open({ defect: "a record of a tag is written whatever it is" });
   try {
     await caught(OVERLAPS, { store, init: initIn(store) });

@@ -17,7 +17,7 @@ const CAUGHT = {
 
 describe("broken objects", () => {
   for (const [defect, name] of Object.entries(CAUGHT)) {
-    test(`${defect}: "${name}" fails`, async () => {
+    test(`${defect}: "${name}" catches it`, async () => {
       const server = await WorkerServer.start({ defect });
       try {
         const store = server.store("OBJECTS", { nodes: { from: 0, to: 1023 } });
@@ -30,7 +30,7 @@ describe("broken objects", () => {
     });
   }
 
-  test(`the record of a tag is not written: "${OVERLAPS}" fails`, async () => {
+  test(`the record of a tag is not written: "${OVERLAPS}" catches it`, async () => {
     const server = await WorkerServer.start({ defect: "the record of a tag is not written" });
     try {
       const store = server.store("OBJECTS");

@@ -1,4 +1,5 @@
 /** Turns of a store object: how much of it is under way at once. */
+import { monotonicClock } from "../clock.js";
 import { unref } from "../timer.js";
 
 /**
@@ -10,19 +11,18 @@ const MAX_UNDER_WAY = 16;
 const TURN_MS = 500;
 
 class Turns {
-  #underWay = 0;
-  readonly #waiting = new Set<() => void>();
+  /** The turns under way, each with the time at which it began. */
+  readonly #underWay = new Map<object, number>();
+  readonly #waiting = new Set<(turn: object) => void>();
 
-  async enter(signal: AbortSignal | undefined): Promise<void> {
+  async enter(signal: AbortSignal | undefined): Promise<object> {
     signal?.throwIfAborted();
-    if (this.#underWay < MAX_UNDER_WAY) {
-      this.#underWay++;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const admit = () => {
+    this.#endOld();
+    if (this.#underWay.size < MAX_UNDER_WAY) return this.#begin();
+    return new Promise((resolve, reject) => {
+      const admit = (turn: object) => {
         signal?.removeEventListener("abort", giveUp);
-        resolve();
+        resolve(turn);
       };
       const giveUp = () => {
         this.#waiting.delete(admit);
@@ -33,14 +33,25 @@ class Turns {
     });
   }
 
-  leave(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#underWay--;
-      return;
-    }
-    this.#waiting.delete(next);
-    next();
+  /** Ends a turn, unless it has ended, and begins the one that has waited longest. */
+  leave(turn: object): void {
+    if (!this.#underWay.delete(turn)) return;
+    const [admit] = this.#waiting;
+    if (admit === undefined) return;
+    this.#waiting.delete(admit);
+    admit(this.#begin());
+  }
+
+  #begin(): object {
+    const turn = {};
+    this.#underWay.set(turn, monotonicClock());
+    return turn;
+  }
+
+  /** Ends the turns whose timer never fired: it was one of fake timers, which are gone. */
+  #endOld(): void {
+    const nowMs = monotonicClock();
+    for (const [turn, beganMs] of this.#underWay) if (Math.abs(nowMs - beganMs) > 2 * TURN_MS) this.leave(turn);
   }
 }
 
@@ -53,13 +64,8 @@ const turnsOf = /* @__PURE__ */ new WeakMap<object, Turns>();
 export async function inTurn<T>(store: object, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   const turns = turnsOf.get(store) ?? new Turns();
   turnsOf.set(store, turns);
-  await turns.enter(signal);
-  let hasTurn = true;
-  const leave = () => {
-    if (hasTurn) turns.leave();
-    hasTurn = false;
-  };
-  const timer = unref(setTimeout(leave, TURN_MS));
+  const turn = await turns.enter(signal);
+  const timer = unref(setTimeout(() => turns.leave(turn), TURN_MS));
   try {
     return await work();
   } finally {
@@ -67,7 +73,7 @@ export async function inTurn<T>(store: object, signal: AbortSignal | undefined, 
     // then, the next allocation would add one more.
     if (!signal?.aborted) {
       clearTimeout(timer);
-      leave();
+      turns.leave(turn);
     }
   }
 }
