@@ -7,7 +7,8 @@ import { ask, root, run, step } from "./shell.mjs";
 export async function installPackages(folder, title, options = []) {
   const marker = `${folder}node_modules/.package-lock.json`;
   if (existsSync(marker) && statSync(marker).mtimeMs >= statSync(`${folder}package-lock.json`).mtimeMs) return;
-  const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+  // The lock file has the hash of each package: what npm's cache has need not be asked for.
+  const quiet = ["--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline"];
   await step(title, () => run("npm", ["ci", ...quiet, ...options], { cwd: folder }));
 }
 
@@ -70,20 +71,28 @@ export async function rustTools() {
   }
 }
 
-export async function setUp() {
+/** Throws if Node or Rust is missing or too old. */
+export function checkTools() {
   const [major, minor] = process.versions.node.split(".").map(Number);
   // As `engines` in package.json.
   if (!((major === 20 && minor >= 16) || (major === 22 && minor >= 3) || major > 22)) {
     throw new Error(`Node ${process.versions.node} is too old: frazil is built with Node 20.16, 22.3 or newer`);
   }
-  const { error, status, stderr } = spawnSync("cargo", ["--version"], { cwd: root, encoding: "utf8" });
-  if (error) throw new Error("cargo is missing: install Rust with rustup (https://rustup.rs), then run this again");
+  const env = { ...process.env, RUST_BACKTRACE: "0" };
+  const { error, status, stderr } = spawnSync("cargo", ["--version"], { cwd: root, encoding: "utf8", env });
+  if (error?.code === "ENOENT")
+    throw new Error("cargo is missing: install Rust with rustup (https://rustup.rs), then run this again");
+  if (error) throw new Error(`cargo could not be run: ${error.message}`);
   if (status !== 0) throw new Error(`cargo --version failed:\n${stderr}`);
   const wanted = /rust-version = "(.*?)"/.exec(readFileSync(`${root}Cargo.toml`, "utf8"))[1];
   const [, rust] = /^rustc (\d+\.\d+)/.exec(ask("rustc", ["--version"]) ?? "") ?? [];
   if (rust === undefined || Number(rust.split(".")[1]) < Number(wanted.split(".")[1])) {
     throw new Error(`rustc ${rust ?? "is missing"}: frazil is built with Rust ${wanted} or newer; run rustup update`);
   }
+}
+
+export async function setUp() {
+  checkTools();
   await linker();
   await installPackages(root, "installing npm packages");
   await rustTarget("wasm32-unknown-unknown");

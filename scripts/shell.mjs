@@ -53,6 +53,16 @@ export function ask(program, args, options = {}) {
   return error || status !== 0 ? undefined : stdout.trim();
 }
 
+/** Runs what a command begins with. If it fails, prints why, without where in the scripts that was, and ends the process. */
+export async function begin(...steps) {
+  try {
+    for (const work of steps) await work();
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}
+
 /** Runs a step; prints its name before and its duration after it. */
 export async function step(name, work) {
   const started = performance.now();

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { build } from "./build.mjs";
 import { setUp } from "./setup.mjs";
-import { ask, isLinuxX64Gnu, root } from "./shell.mjs";
+import { ask, begin, isLinuxX64Gnu, root } from "./shell.mjs";
 
 const cli = `${root}npm/frazil/dist/cli.mjs`;
 const print = (text = "") => process.stdout.write(`${text}\n`);
@@ -25,11 +25,22 @@ function drawn(id, layout, meanings) {
   return [border("┌", "┬", "┐"), row(0), row(1), row(2), border("└", "┴", "┘")].join("\n");
 }
 
+function openState(Snowflake, dir) {
+  try {
+    return Snowflake.local({ dir });
+  } catch (error) {
+    // In a repository that was copied with its files, the state is a copy too.
+    if (error.code === "STATE_FILE_CORRUPT")
+      error.message += `\nOnly npm start uses it: rm -r ${dir}, and run this again`;
+    throw error;
+  }
+}
+
 /** Mints with the state file of the repository, or with a static node id where the addon is missing. */
 function showMinting({ Snowflake }) {
   const dir = `${root}.cache/state`;
   mkdirSync(dir, { recursive: true });
-  const ids = isLinuxX64Gnu ? Snowflake.local({ dir }) : new Snowflake({ node: 0 });
+  const ids = isLinuxX64Gnu ? openState(Snowflake, dir) : new Snowflake({ node: 0 });
   const made = [ids.next(), ids.next(), ids.next()];
   const { date, node, sequence } = ids.decode(made[0]);
   const how = isLinuxX64Gnu ? "Snowflake.local(): one state file for all processes" : "new Snowflake({ node: 0 })";
@@ -75,8 +86,7 @@ const runCli = (backend, ...args) =>
 const bareTree =
   ask("git", ["status", "--porcelain", "--ignored"]) === "" ? ask("git", ["rev-parse", "HEAD^{tree}"]) : undefined;
 
-await setUp();
-await build();
+await begin(setUp, build);
 
 const frazil = await import("frazil");
 print();

@@ -84,8 +84,10 @@ export const named = (tests) => tests.flatMap((name) => ["--test", name]);
 
 /** Runs tests of the core, optimised. All such tests are compiled at once, which takes less than one by one. */
 function optimised(tests, args, env) {
-  cargo(...OPTIMISED, "--no-run", ...named(OPTIMISED_TESTS));
-  run("cargo", [...OPTIMISED, ...named(tests), ...args], { env: { ...process.env, ...env } });
+  // As in a build without optimisation, a number that is too large is a panic.
+  const checked = { ...process.env, CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS: "true" };
+  run("cargo", [...OPTIMISED, "--no-run", ...named(OPTIMISED_TESTS)], { env: checked });
+  run("cargo", [...OPTIMISED, ...named(tests), ...args], { env: { ...checked, ...env } });
 }
 
 /** Runs the property tests of the core with that many cases each. */

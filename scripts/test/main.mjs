@@ -10,8 +10,8 @@
 //   npm run ready                    formats and applies lint fixes first, then the quick suites
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { rustTools, setUp } from "../setup.mjs";
-import { root, run } from "../shell.mjs";
+import { checkTools, rustTools, setUp } from "../setup.mjs";
+import { begin, root, run } from "../shell.mjs";
 import { flakeLine, tooOften } from "./failures.mjs";
 import { inputsOf, RUNNER } from "./inputs.mjs";
 import { inNamespace, whyNoNamespace } from "./namespace.mjs";
@@ -30,6 +30,10 @@ function misuse(message) {
 
 function readCommandLine() {
   const names = ["list", "all", "long", "due", "fix", "check-inputs", "as-is"];
+  // Those that npm has no setting of.
+  const taken = ["list", "due", "check-inputs"].find((name) => process.env[`npm_config_${name.replace("-", "_")}`]);
+  if (taken !== undefined && !process.argv.includes(`--${taken}`))
+    misuse(`npm took --${taken} for itself. Write it after --: npm test -- --${taken}`);
   try {
     return parseArgs({
       allowPositionals: true,
@@ -49,7 +53,11 @@ if (values.list) {
   process.exit(0);
 }
 const unknown = names.filter((name) => !SUITES.some((suite) => suite.name === name));
-if (unknown.length > 0) misuse(`unknown suite: ${unknown.join(", ")}. All names: npm test -- --list`);
+if (unknown.length > 0) {
+  const alike = SUITES.filter(({ name }) => unknown.some((wrong) => name.includes(wrong))).map(({ name }) => name);
+  const meant = alike.length > 0 ? ` Did you mean ${alike.join(", ")}?` : "";
+  misuse(`unknown suite: ${unknown.join(", ")}.${meant} All names: npm test -- --list`);
+}
 
 if (values["as-is"]) {
   // A suite in this process, for the runner: everything is installed and built.
@@ -74,19 +82,18 @@ const results = [];
 // Not imported for a suite in its own process: what builds is none of its inputs.
 const { build, isBuilt } = await import("../build.mjs");
 const [first] = chosen;
+await begin(checkTools);
 // In a clone that was never built, `npm start` is the build.
 if (!isBuilt() && first?.name === "start") {
   results.push(...(await runSuites([first])));
   chosen = chosen.slice(1);
 }
-await setUp();
-await rustTools();
-if (values.fix) {
+async function fix() {
   run("cargo", ["fmt", "--all"]);
   (await import("../proofs.mjs")).formatOthers();
   run(`${root}node_modules/.bin/biome`, ["check", "--write", "."]);
 }
-await build();
+await begin(setUp, rustTools, ...(values.fix ? [fix] : []), build);
 
 if (values.due) {
   const rows = readRows();

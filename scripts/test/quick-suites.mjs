@@ -16,6 +16,8 @@ import {
 /** The files of some folders that are quick. The others are in suites of `test:all`. */
 export const QUICK_FILES = {
   cli: ["commands.test.mjs"],
+  // The record is no input of the suite that writes it.
+  consumers: ["record.test.mjs"],
   pages: ["migrating.test.mjs", "types.test.mjs"],
   // The contract with stores in memory, SQLite and PGlite.
   stores: ["contract.test.mjs", "segment-contract.test.mjs"],
@@ -70,6 +72,7 @@ export const QUICK_SUITES = [
   { name: "cli-commands", ...quickOf("cli", { ownRoot: true }) },
   { name: "chromium", requires: [runtimes, browser], waits: true, ...inFolder("runtimes/chromium") },
   { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node24") },
+  { name: "consumers-record", ...quickOf("consumers") },
   { name: "stores-contract", requires: [runtimes], waits: true, ...quickOf("stores") },
   { name: "pages", requires: [runtimes], waits: true, node: tools.node24, ...quickOf("pages") },
 ];

@@ -64,6 +64,7 @@ export function whyNoRow(suite, env = process.env) {
   const set = Object.keys(env).filter((name) => VARIABLES.test(name) && !OTHERS.includes(name));
   if (set.length > 0) return `${set.join(", ")} may change what is tested`;
   const paths = [...RUNNER, ...inputsOf(suite), ...SETTINGS];
+  if (ask("git", ["rev-parse", "HEAD"]) === undefined) return "git cannot read this checkout";
   const hidden = hiddenFilesIn(git("ls-files", "-v", "--", ...paths));
   if (hidden.length > 0) return `git is told to overlook changes of ${hidden.join(", ")}`;
   const changed = git("status", "--porcelain", "--no-renames", "--untracked-files=all", "-z", "--", ...paths)

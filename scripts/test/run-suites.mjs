@@ -110,7 +110,7 @@ async function runOnce(suite, { isolate, held, limitsMs }) {
       ? `did not end within ${limitMs / MINUTE_MS} minutes`
       : `failed with ${signal ?? `exit code ${status}`}`;
     return {
-      reason: status === 0 && !isOver ? undefined : `${[program, ...args].join(" ")} ${how}`,
+      reason: status === 0 && !isOver ? undefined : `${suite.name} ${how}`,
       // Another exit code than that of failed tests, or a signal.
       hasCrashed: status !== 1 || isOver,
       failures: lines.filter(({ cause }) => cause !== undefined),

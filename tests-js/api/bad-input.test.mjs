@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { ClockError, ConfigError, DecodeError, FrazilError, Snowflake } from "frazil";
 import * as decoder from "frazil/decode";
@@ -86,7 +87,7 @@ test("the checker catches a wrong error, an ID that was issued, and a call that 
 test("both backends give the same messages, word for word", async (t) => {
   const other = backend === "native" ? "wasm" : "native";
   const env = { ...process.env, FRAZIL_BACKEND: other };
-  const file = new URL("bad-input.mjs", import.meta.url).pathname;
+  const file = fileURLToPath(new URL("bad-input.mjs", import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [file], { env, maxBuffer: 2 ** 26 });
   const theirs = JSON.parse(stdout);
   if (/NATIVE_REQUIRED/.test(Object.values(theirs)[0])) return t.skip("needs the native addon");

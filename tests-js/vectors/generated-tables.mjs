@@ -1,9 +1,10 @@
 // Loads the generated TypeScript tables for tests that run as JavaScript.
+import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 
 async function load(name) {
   const { outputFiles } = buildSync({
-    entryPoints: [new URL(`../../npm/frazil/src/generated/${name}.ts`, import.meta.url).pathname],
+    entryPoints: [fileURLToPath(new URL(`../../npm/frazil/src/generated/${name}.ts`, import.meta.url))],
     bundle: true,
     format: "esm",
     write: false,
