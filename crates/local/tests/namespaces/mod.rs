@@ -68,7 +68,8 @@ pub(crate) fn in_a_child_with_right_to(namespace: libc::c_int, work: impl FnOnce
     if status == SKIPPED {
         let reason = "needs root, or unshare --map-root-user";
         // Not captured, as what `eprintln!` prints would be.
-        writeln!(io::stderr(), "skipped: {reason}").unwrap();
+        let mut shown = io::stderr();
+        writeln!(shown, "skipped: {reason}").unwrap();
         // For the runner of suites, as its reporter of tests in JavaScript writes it.
         if let Some(path) = std::env::var_os("FRAZIL_TEST_REPORT") {
             let mut report = OpenOptions::new().create(true).append(true).open(path).unwrap();
