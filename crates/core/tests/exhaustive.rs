@@ -79,7 +79,8 @@ impl Model {
             |kind| spec.fields.iter().filter(|field| field.kind == kind).map(|field| 1_u64 << field.bits).product::<u64>();
         let unit = |kind| {
             let below = spec.fields.iter().rev().take_while(|field| field.kind != kind);
-            below.map(|field| 1_u64 << field.bits).product::<u64>()
+            // That of a field which is not there may be 2^64. It is multiplied by 0 alone.
+            below.fold(1_u64, |unit, field| unit.wrapping_mul(1 << field.bits))
         };
         // The node id is split into its parts from the least significant on.
         let (mut rest, mut worth, mut placed) = (node, 1, 0);
