@@ -12,7 +12,8 @@ import { tempDir } from "./temp-dir.mjs";
 
 const program = fileURLToPath(new URL("child-main.mjs", import.meta.url));
 const isRoot = process.getuid?.() === 0;
-const unshare = ["unshare", ...(isRoot ? [] : ["--map-root-user"]), "--mount"];
+/** The command that runs a program in a mount namespace of its own. */
+export const unshare = ["unshare", ...(isRoot ? [] : ["--map-root-user"]), "--mount"];
 /** The options of a process of another user. */
 export const NOBODY = { uid: 65534, gid: 65534 };
 const isPossible = ([program, ...args], options) => spawnSync(program, args, options).status === 0;

@@ -26,8 +26,11 @@ test("a store that lacks something is not held to it, and to everything else", (
   const whyOf = (opened) => scenarios.map((scenario) => whySkipped(scenario, opened)).filter(Boolean);
   const { changeIncarnation, saveRecord, ...fixed } = openMemorySegments();
   assert.deepEqual(whyOf({ ...fixed, changeIncarnation, saveRecord }), []);
-  assert.deepEqual(whyOf({ ...fixed, saveRecord }), Array(3).fill("the store was opened without changeIncarnation"));
-  assert.deepEqual(whyOf({ ...fixed, changeIncarnation }), ["the store was opened without saveRecord"]);
+  assert.deepEqual(
+    whyOf({ ...fixed, saveRecord }),
+    Array(3).fill("does not apply: the store was opened without changeIncarnation"),
+  );
+  assert.deepEqual(whyOf({ ...fixed, changeIncarnation }), ["does not apply: the store was opened without saveRecord"]);
   const lacking = { ...fixed, changeIncarnation, lacks: ["retries", "skips", "limits", "tags"] };
   assert.deepEqual(whyOf(lacking).length, 9);
 });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import { SqliteStore } from "frazil/stores/sqlite";
-import { withDisks, withMounts } from "../../local/child-process.mjs";
+import { unshare, withDisks, withMounts } from "../../local/child-process.mjs";
 import { mountImage } from "../../local/mounted-image.mjs";
 import { attempt } from "../attempts.mjs";
 import { repeatsOf } from "../segment-failover.mjs";
@@ -42,7 +42,7 @@ const DRAW = `
 /** A process that draws ten numbers and keeps the file open until the test ends. `mounts`: commands of a shell that run first. */
 async function drawn(t, path, mounts) {
   const node = [process.execPath, "--no-warnings", "--input-type=module", "--eval", DRAW, path];
-  const [file, ...args] = mounts ? ["unshare", "--mount", "sh", "-ec", `${mounts}\nexec "$0" "$@"`, ...node] : node;
+  const [file, ...args] = mounts ? [...unshare, "sh", "-ec", `${mounts}\nexec "$0" "$@"`, ...node] : node;
   const stdio = ["ignore", "inherit", "inherit", "ipc"];
   const child = spawn(file, args, { cwd: import.meta.dirname, stdio, serialization: "advanced" });
   const closed = once(child, "close");

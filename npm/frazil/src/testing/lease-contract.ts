@@ -45,9 +45,11 @@ export function leaseContract({ name, open }: LeaseContract): void {
     open,
     whySkipped({ needs = [], skewsClient, missesRecord }, opened) {
       const missing = needs.find((call) => opened[call] === undefined);
-      if (missing) return `the store was opened without ${missing}`;
-      if (missesRecord && opened.beginsScopes) return "the store begins scopes that it does not know";
-      return skewsClient && opened.hasClockOfProcess ? "the store reads the clock of this process" : undefined;
+      if (missing) return `does not apply: the store was opened without ${missing}`;
+      if (missesRecord && opened.beginsScopes) return "does not apply: the store begins scopes that it does not know";
+      return skewsClient && opened.hasClockOfProcess
+        ? "does not apply: the store reads the clock of this process"
+        : undefined;
     },
     run({ run }, opened) {
       const work = () => run(new Bench(opened));

@@ -40,7 +40,7 @@ export function whySkipped({ needs = [] }: Scenario, opened: OpenStore): string 
   const missing = needs.find((need) =>
     need === "changeIncarnation" || need === "saveRecord" ? !opened[need] : lacks.includes(need),
   );
-  return missing && `the store was opened without ${missing}`;
+  return missing && `does not apply: the store was opened without ${missing}`;
 }
 
 /** Declares a test for each scenario. Those that need what the store cannot do are skipped, with the name of that. */
