@@ -204,6 +204,8 @@ impl Copied {
 
     fn close_state(&mut self) {
         self.next_tick = match self.word {
+            // Some twins close it twice.
+            USED_UP => return,
             0 => 0,
             word => ((word - 1) >> self.low_bits()) + 1,
         };
