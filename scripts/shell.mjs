@@ -11,6 +11,7 @@ for (const name of [
   "ALTERNATE_OBJECT_DIRECTORIES",
   "COMMON_DIR",
   "PREFIX",
+  "CONFIG_PARAMETERS",
 ])
   delete process.env[`GIT_${name}`];
 
@@ -58,7 +59,8 @@ export async function begin(...steps) {
   try {
     for (const work of steps) await work();
   } catch (error) {
-    process.stderr.write(`${error.message}\n`);
+    // Another class than `Error` is a mistake in the scripts.
+    process.stderr.write(`${error.constructor === Error ? error.message : error.stack}\n`);
     process.exit(1);
   }
 }

@@ -31,6 +31,8 @@ export async function stateFileTestsAtOnce() {
     .split("\n")
     .map((line) => JSON.parse(line))
     .filter(({ profile, executable }) => profile?.test && executable);
+  const names = readdirSync(`${root}crates/local/tests`).filter((name) => name.endsWith(".rs"));
+  if (programs.length !== names.length) throw new Error(`cargo has built ${programs.length} of ${names.length} tests`);
   const failed = [];
   const runProgram = async ({ target, executable }) => {
     const args = [OWN_ROOT, executable, "--quiet"];

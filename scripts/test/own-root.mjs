@@ -43,7 +43,12 @@ const [program, ...args] = [...(isAllowed ? inOwnRoot : []), ...process.argv.sli
 const child = spawn(program, args, { stdio: "inherit" });
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
 child.once("close", (status) => {
-  rmSync(folder, { recursive: true, force: true });
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  } catch (error) {
+    // Something that the program has started may still write there. What became of the program counts.
+    process.stderr.write(`${folder} stays: ${error.message}\n`);
+  }
   // A signal is no failed test.
   process.exit(status ?? 2);
 });

@@ -32,11 +32,11 @@ const isOfBroken = (name) => /\b(catch(es)?|twin)\b/.test(name);
  * Why a test failed, as far as a second run may tell otherwise, or `undefined` if others have the reason. `failures.mjs`
  * decides by it.
  */
-function causeOf(name, { failureType, signal, exitCode, cause }) {
+function causeOf(name, hasBegun, { failureType, signal, exitCode, cause }) {
   if (failureType === "testTimeoutFailure") return isOfBroken(name) ? "failure" : "time-out";
   // A file fails with its tests, which have lines themselves; or its process crashed.
   if (failureType === "subtestsFailed") return signal || (exitCode ?? 1) !== 1 ? "failure" : undefined;
-  if (failureType === "cancelledByParent") return "cancelled";
+  if (failureType === "cancelledByParent") return hasBegun && isOfBroken(name) ? "failure" : "cancelled";
   return isNotStarted(cause) ? "server did not start" : "failure";
 }
 
@@ -78,18 +78,23 @@ export default async function* dots(source) {
     if (type === "test:complete" && data.details.error !== undefined) {
       const { error } = data.details;
       if (error.failureType === "testTimeoutFailure" && isFile(data)) ended.add(data.file);
-      const cause = causeOf(data.name, error);
+      const cause = causeOf(data.name, open.get(keyOf(data)).hasBegun, error);
       if (cause !== undefined) reportFailure(data.name, cause, `${error.cause?.message ?? error.message}`);
     }
+    // One around all tests of a file. Its file fails without a cause of its own, or passes.
+    if (type === "test:fail" && isFile(data) && data.details.error.failureType === "hookFailed")
+      reportFailure(data.name, "failure", `${data.details.error.cause?.message ?? data.details.error.message}`);
     if (type === "test:stderr") {
       told.set(data.file, `${told.get(data.file) ?? ""}${data.message.trimEnd()}\n`.slice(-MAX_WRITTEN));
       continue;
     }
     if (type !== "test:pass" && type !== "test:fail") continue;
-    const { name, skip = data.todo } = data;
-    if (skip !== undefined) {
+    const { name, skip, todo } = data;
+    if (skip !== undefined || todo !== undefined) {
       yield "s";
-      if (!/^does not apply/.test(skip)) report({ test: name, skipped: `${skip === true ? "no reason given" : skip}` });
+      const reason = skip ?? todo;
+      if (todo !== undefined || !/^does not apply/.test(skip))
+        report({ test: name, skipped: `${reason === true ? "no reason given" : reason}` });
     } else yield type === "test:pass" ? "." : "X";
     column += 1;
     if (column % COLUMNS === 0) yield "\n";

@@ -106,14 +106,16 @@ async function runOnce(suite, { isolate, held, limitsMs }) {
       .split("\n")
       .filter((line) => line !== "")
       .map((line) => JSON.parse(line));
+    const failures = lines.filter(({ cause }) => cause !== undefined);
     const how = isOver
       ? `did not end within ${limitMs / MINUTE_MS} minutes`
       : `failed with ${signal ?? `exit code ${status}`}`;
     return {
-      reason: status === 0 && !isOver ? undefined : `${suite.name} ${how}`,
+      // Node takes some failures for a pass, as one after a skip.
+      reason: status === 0 && !isOver && failures.length === 0 ? undefined : `${suite.name} ${how}`,
       // Another exit code than that of failed tests, or a signal.
-      hasCrashed: status !== 1 || isOver,
-      failures: lines.filter(({ cause }) => cause !== undefined),
+      hasCrashed: (status !== 1 && status !== 0) || isOver,
+      failures,
       skipped: lines.filter(({ skipped }) => skipped !== undefined),
     };
   } finally {

@@ -16,7 +16,7 @@ after(() => rmSync(folder, { recursive: true }));
 const HEAD = `
 import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
-import { before, describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 `;
 let files = 0;
 const WAITING = { waits: true, nodeArguments: () => [] };
@@ -79,6 +79,8 @@ test("no other failure may run again, alone or beside a time-out", async () => {
     `test("hangs", ${SHORT}); test("ends", () => process.exit(1));`,
     `test("hangs", ${SHORT}); test("ends", ${ENDS});`,
     `test("the checker catches a repeat", ${SHORT});`,
+    `describe("d", { timeout: 100 }, () => { test("the checker catches a repeat", () => new Promise((resolve) => setTimeout(resolve, 1500))); });`,
+    `after(() => assert.fail("a repeat")); test("hangs", ${SHORT});`,
     HANGS.replace("hangs", "the checker catches a repeat"),
     FAILS,
     FAILS + NO_SERVER,
@@ -110,7 +112,7 @@ test("a file in which no test ran fails, and one whose process ends before its t
     [`test("a", () => {}); describe("d", () => { test("b", (t) => t.test("c", ${ENDS})); });`, /^c \(/m],
   ]) {
     const args = suiteOf(text).nodeArguments();
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const { NODE_TEST_CONTEXT: _, FRAZIL_TEST_REPORT: __, ...env } = process.env;
     const { status, stdout } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
     assert.equal(status, 1, stdout);
     assert.match(stdout, message);
@@ -244,6 +246,13 @@ test("a suite that crashes after a time-out does not run again", async () => {
     assert.notEqual(failed, undefined);
     assert.equal(readFileSync(counter, "utf8").length, runs, end);
   }
+});
+
+test("a suite fails with a failure that Node takes for a pass", async () => {
+  const report = `{ "test": "a", "cause": "failure", "message": "after a skip" }`;
+  const text = `require("node:fs").appendFileSync(process.env.FRAZIL_TEST_REPORT, ${JSON.stringify(`${report}\n`)});`;
+  const [{ failed }] = await runSuites([{ name: "a", tier: "all", waits: true, nodeArguments: () => ["-e", text] }]);
+  assert.equal(failed, "a failed with exit code 0");
 });
 
 test("three lines for a test are too many", () => {

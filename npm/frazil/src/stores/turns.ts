@@ -65,6 +65,10 @@ export async function inTurn<T>(store: object, signal: AbortSignal | undefined, 
   const turns = turnsOf.get(store) ?? new Turns();
   turnsOf.set(store, turns);
   const turn = await turns.enter(signal);
+  if (signal?.aborted) {
+    turns.leave(turn);
+    throw signal.reason;
+  }
   const timer = unref(setTimeout(() => turns.leave(turn), TURN_MS));
   try {
     return await work();
