@@ -1,14 +1,12 @@
-// The contract against a real Postgres, through each of the drivers that docs/stores.md names.
+// The contract against a real Postgres through `pg`, and against PGlite. pgbouncer.test.mjs has the third driver.
 import { PGlite } from "@electric-sql/pglite";
 import { PostgresStore } from "frazil/stores/postgres";
 import { leaseContract } from "frazil/testing/lease-contract";
 import pg from "pg";
-import postgres from "postgres";
 import { mappedClocks } from "../../movable-clock.mjs";
 import { openWithIncarnation } from "../incarnation-table.mjs";
-import { PostgresServer, poolTo, startBouncer } from "./server.mjs";
+import { PostgresServer, poolTo } from "./server.mjs";
 
-const init = (store) => (scope) => store.init({ ...scope, layout: "default" });
 // docs/safety.md: 22, 25, 26, 27
 leaseContract({
   name: "pg: a pool, and clients, of a server whose clock tests move",
@@ -29,29 +27,16 @@ leaseContract({
 });
 
 leaseContract({
-  name: "postgres, with prepared statements off, through pgbouncer in transaction mode, in a schema",
-  async open() {
-    const server = await PostgresServer.start();
-    await server.query('CREATE SCHEMA "Leases"');
-    const bouncer = await startBouncer(server);
-    const sql = postgres(bouncer.url, { prepare: false, max: 8 });
-    const store = new PostgresStore(sql, { schema: "Leases" });
-    await store.migrate();
-    const close = async () => {
-      await sql.end();
-      await bouncer.stop();
-      await server.stop();
-    };
-    return { store, init: init(store), close };
-  },
-});
-
-leaseContract({
   name: "PGlite",
   async open() {
     const db = await PGlite.create();
     const store = new PostgresStore(db);
     await store.migrate();
-    return { store, init: init(store), hasClockOfProcess: true, close: () => db.close() };
+    return {
+      store,
+      init: (scope) => store.init({ ...scope, layout: "default" }),
+      hasClockOfProcess: true,
+      close: () => db.close(),
+    };
   },
 });
