@@ -6,16 +6,18 @@ import { isLinuxX64Gnu, root, run } from "../shell.mjs";
 
 export const WASM_TARGET = ["--target", "wasm32-unknown-unknown"];
 const REPORTER = `--test-reporter=${root}scripts/test/reporter.mjs`;
+const FILE_LIMIT = `--import=${root}scripts/test/file-limit.mjs`;
 
 export const cargo = (...args) => run("cargo", args);
-export const cargoTest = (...args) => cargo("test", "--locked", "--quiet", ...args);
+/** Names each program of tests, with a dot for each of its tests. */
+export const cargoTest = (...args) => cargo("test", "--locked", ...args, "--", "--quiet");
 
 /** Runs a program where no other one locks the directories above its state files. */
 const OWN_ROOT = `${root}scripts/test/own-root.mjs`;
 
 /** Runs the tests of the crate that keeps state files. */
 export const stateFileTests = (...args) =>
-  run(process.execPath, [OWN_ROOT, "cargo", "test", "--locked", "--quiet", "-p", "frazil-local", ...args]);
+  run(process.execPath, [OWN_ROOT, "cargo", "test", "--locked", "-p", "frazil-local", ...args, "--", "--quiet"]);
 
 /** Runs the files of its `tests` folder at the same time, since they wait most of it. Shows the output of each when it has ended. */
 export async function stateFileTestsAtOnce() {
@@ -123,7 +125,7 @@ function folderArguments(folder, { files, except = [], limitMs = 300_000, serial
   const concurrency = serial ? ["--test-concurrency=1"] : [];
   const paths = chosen.map((name) => `${root}tests-js/${folder}/${name}`);
   const through = ownRoot ? [OWN_ROOT, process.execPath] : [];
-  return [...through, "--test", `--test-timeout=${limitMs}`, REPORTER, ...concurrency, ...paths];
+  return [...through, FILE_LIMIT, "--test", `--test-timeout=${limitMs}`, REPORTER, ...concurrency, ...paths];
 }
 
 /** Runs the tests of a folder, in a suite that does more. */

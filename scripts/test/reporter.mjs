@@ -26,12 +26,9 @@ function isNotStarted(error) {
 }
 
 /** Whether a test shows that its checker can fail. Many go on until what is broken was caught, and end by the time limit if it is not. */
-const isOfBroken = (name) => /\b(catch(es)?|twin)\b/.test(name);
+const isOfBroken = (name) => /\b(catch(es)?|caught|twins?)\b/.test(name);
 
-/**
- * Why a test failed, as far as a second run may tell otherwise, or `undefined` if others have the reason. `failures.mjs`
- * decides by it.
- */
+/** Why a test failed, or `undefined` if others have the reason. `failures.mjs` decides by it whether a second run may tell otherwise. */
 function causeOf(name, hasBegun, { failureType, signal, exitCode, cause }) {
   if (failureType === "testTimeoutFailure") return isOfBroken(name) ? "failure" : "time-out";
   // A file fails with its tests, which have lines themselves; or its process crashed.
@@ -62,6 +59,8 @@ export default async function* dots(source) {
   const open = new Map();
   /** The files that the time limit ended. */
   const ended = new Set();
+  /** By nesting: how many results have come since the last one of the level above. */
+  const inner = [];
   let column = 0;
   for await (const { type, data } of source) {
     if (type === "test:enqueue" || type === "test:dequeue" || type === "test:complete") {
@@ -89,7 +88,11 @@ export default async function* dots(source) {
       continue;
     }
     if (type !== "test:pass" && type !== "test:fail") continue;
-    const { name, skip, todo } = data;
+    const { name, skip, todo, nesting } = data;
+    // Results come in the order of the tests, those of a suite before its own.
+    const isEmpty = data.details.type === "suite" && !inner[nesting + 1];
+    inner[nesting + 1] = 0;
+    inner[nesting] = (inner[nesting] ?? 0) + 1;
     if (skip !== undefined || todo !== undefined) {
       yield "s";
       const reason = skip ?? todo;
@@ -99,7 +102,7 @@ export default async function* dots(source) {
     column += 1;
     if (column % COLUMNS === 0) yield "\n";
     if (type === "test:fail") failures.push(data);
-    else if (isFile(data)) {
+    else if (isFile(data) || (isEmpty && skip === undefined)) {
       yield `\n${name} has no test that ran\n`;
       reportFailure(name, "failure", "no test ran");
       process.exitCode = 1;

@@ -43,7 +43,7 @@ function signalGroup(child, ...signals) {
 const seconds = (sinceMs) => ((performance.now() - sinceMs) / 1000).toFixed(1);
 
 /** Runs a suite once. Resolves to the reason why it failed, if it did, and what the reporter wrote. */
-async function runOnce(suite, { isolate, held, limitsMs }) {
+async function runOnce(suite, { isolate, held, limitsMs, ending }) {
   mkdirSync(`${root}.cache`, { recursive: true });
   const folder = mkdtempSync(`${root}.cache/report-`);
   const report = `${folder}/report.jsonl`;
@@ -51,15 +51,19 @@ async function runOnce(suite, { isolate, held, limitsMs }) {
   const isolated = isolate?.(suite, program, args);
   let child;
   const timers = [];
-  // A process that was stopped ends when it continues.
-  const stop = () => signalGroup(child, "SIGTERM", "SIGCONT");
+  const after = (ms, work) => timers.push(setTimeout(work, ms));
+  const stop = () => {
+    // A process that was stopped ends when it continues.
+    signalGroup(child, "SIGTERM", "SIGCONT");
+    after(ENDING_MS, () => signalGroup(child, "SIGKILL"));
+  };
   const clear = () => {
     isolated?.end();
     rmSync(folder, { recursive: true, force: true });
   };
-  // On Ctrl-C.
+  // If this process ends first.
   const abandon = () => {
-    stop();
+    signalGroup(child, "SIGKILL");
     clear();
   };
   try {
@@ -86,13 +90,12 @@ async function runOnce(suite, { isolate, held, limitsMs }) {
       });
     }
     process.once("exit", abandon);
+    ending.addEventListener("abort", stop);
     const limitMs = limitsMs[suite.tier];
     let isOver = false;
-    const after = (ms, work) => timers.push(setTimeout(work, ms));
     after(limitMs, () => {
       isOver = true;
       stop();
-      after(ENDING_MS, () => signalGroup(child, "SIGKILL"));
     });
     const closed = new Promise((resolve) => child.once("close", resolve));
     const [status, signal] = await once(child, "exit");
@@ -120,6 +123,7 @@ async function runOnce(suite, { isolate, held, limitsMs }) {
     };
   } finally {
     timers.forEach(clearTimeout);
+    ending.removeEventListener("abort", stop);
     process.off("exit", abandon);
     clear();
   }
@@ -152,9 +156,13 @@ export async function runSuites(suites, { isolate, passed = () => {}, limitsMs =
   const results = new Map();
   const again = [];
   const running = new Map();
-  // Ends what runs.
-  const end = () => process.exit(130);
-  for (const signal of ENDING) process.once(signal, end);
+  const ending = new AbortController();
+  // On Ctrl-C, of which npm makes two signals: ends what runs, and then this process.
+  const end = () => {
+    if (running.size === 0) process.exit(130);
+    ending.abort();
+  };
+  for (const signal of ENDING) process.on(signal, end);
   const signs = setInterval(() => {
     const list = [...running].map(([name, since]) => `${name} ${Math.round((performance.now() - since) / 1000)} s`);
     if (list.length > 0) process.stderr.write(`· at work: ${list.join(", ")}\n`);
@@ -165,15 +173,23 @@ export async function runSuites(suites, { isolate, passed = () => {}, limitsMs =
     const since = performance.now();
     running.set(name, since);
     process.stderr.write(`· ${name} …\n`);
-    const { reason, failures, skipped, hasCrashed } = await runOnce(suite, { isolate, held, limitsMs }).catch(
-      (error) => ({
-        // It could not be started, or wrote what is no report.
-        reason: error.message,
-        failures: [],
-        hasCrashed: true,
-      }),
-    );
+    const { reason, failures, skipped, hasCrashed } = await runOnce(suite, {
+      isolate,
+      held,
+      limitsMs,
+      ending: ending.signal,
+    }).catch((error) => ({
+      // It could not be started, or wrote what is no report.
+      reason: error.message,
+      failures: [],
+      hasCrashed: true,
+    }));
     running.delete(name);
+    if (ending.signal.aborted) {
+      if (running.size === 0) process.exit(130);
+      // No other suite begins.
+      await new Promise(() => {});
+    }
     process.stderr.write(`· ${name}: ${reason === undefined ? "" : "failed after "}${seconds(since)} s\n`);
     const result = { name, seconds: (performance.now() - since) / 1000 };
     results.set(name, result);

@@ -66,3 +66,26 @@ test("turns whose timers were faked end a second later, although these timers ne
   last.abort(new Error("over"));
   await assert.rejects(call, { message: "over" });
 });
+
+test("an allocation that is given up as its turn begins sends nothing, and its turn is over", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const client = new Client();
+  const store = new PostgresStore(client);
+  const controllers = Array.from({ length: 18 }, () => new AbortController());
+  const calls = controllers.map(({ signal }, at) => store.allocate(allocation({ tag: `t${at}`, signal })));
+  for (const call of calls) call.catch(() => {});
+  await settle();
+  assert.equal(client.given.length, 16);
+  // The first moment at which it no longer waits.
+  const { signal } = controllers[16];
+  signal.removeEventListener = (...listener) => {
+    AbortSignal.prototype.removeEventListener.apply(signal, listener);
+    controllers[16].abort(new Error("given up"));
+  };
+  client.given[0].fail(new Error("no answer"));
+  await assert.rejects(calls[16], { message: "given up" });
+  await settle();
+  assert.equal(client.given.length, 17, "the last one has the turn");
+  for (const controller of controllers) controller.abort();
+  await Promise.allSettled(calls);
+});

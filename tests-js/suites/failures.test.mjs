@@ -81,6 +81,7 @@ test("no other failure may run again, alone or beside a time-out", async () => {
     `test("the checker catches a repeat", ${SHORT});`,
     `describe("d", { timeout: 100 }, () => { test("the checker catches a repeat", () => new Promise((resolve) => setTimeout(resolve, 1500))); });`,
     `after(() => assert.fail("a repeat")); test("hangs", ${SHORT});`,
+    `test("a broken store is caught", ${SHORT});`,
     HANGS.replace("hangs", "the checker catches a repeat"),
     FAILS,
     FAILS + NO_SERVER,
@@ -104,9 +105,10 @@ test("no other failure may run again, alone or beside a time-out", async () => {
   assert.ok(!mayRunAgain(WAITING, { failures: [] }), "a failure without a line");
 });
 
-test("a file in which no test ran fails, and one whose process ends before its tests", () => {
+test("a file or suite in which no test ran fails, and a file whose process ends before its tests", () => {
   for (const [text, message] of [
     ["", /has no test that ran/],
+    [`test("a", () => {}); describe("d", () => { describe("e", () => {}); });`, /^e has no test that ran$/m],
     [`process.exit(0); test("a", () => {});`, /has no test that ran/],
     [`test("a", () => {}); test("ends", ${ENDS});`, /^ends \(.*\) did not end$/m],
     [`test("a", () => {}); describe("d", () => { test("b", (t) => t.test("c", ${ENDS})); });`, /^c \(/m],
@@ -189,6 +191,48 @@ test("what a suite has started ends with it, and a suite that does not end at it
     const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", pid()], { encoding: "utf8" });
     assert.match(stdout, /^(Z.*)?\n?$/, script);
   }
+});
+
+test("on Ctrl-C, which may come twice, each suite has time to end, and one that ignores signals is killed", async () => {
+  const [pidFile, ready, ended] = ["ignoring", "ready", "ended"].map((name) => join(folder, name));
+  const scripts = [
+    `trap "" TERM INT; sleep 100000 & echo $! > ${pidFile}; wait`,
+    `trap "sleep 0.5; touch ${ended}; exit 0" TERM; touch ${ready}; while :; do sleep 0.1; done`,
+    "exit 1",
+  ];
+  const suites = scripts.map(
+    (script, at) => `{ name: "${at}", tier: "all", node: "sh", nodeArguments: () => ["-c", '${script}'] }`,
+  );
+  const text = `import { runSuites } from "${root}scripts/test/run-suites.mjs"; await runSuites([${suites}]);`;
+  const runner = spawn(process.execPath, ["--input-type=module", "--eval", text], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  runner.stderr.on("data", (chunk) => {
+    said += chunk;
+  });
+  const closed = once(runner, "close");
+  const pid = () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8").trim() : "");
+  while (pid() === "" || !existsSync(ready)) await new Promise(setImmediate);
+  runner.kill("SIGINT");
+  runner.kill("SIGINT");
+  assert.deepEqual(await closed, [130, null]);
+  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", pid()], { encoding: "utf8" });
+  assert.match(stdout, /^(Z.*)?\n?$/);
+  assert.ok(existsSync(ended));
+  assert.doesNotMatch(said, /· 2/, "no other suite begins");
+});
+
+test("the process of a file ends at twice the limit of a test, whatever is open", () => {
+  const args = [
+    `--import=${root}scripts/test/file-limit.mjs`,
+    "--test-timeout=100",
+    "--eval",
+    "setInterval(() => {}, 1000)",
+  ];
+  const env = { ...process.env, NODE_TEST_CONTEXT: "child" };
+  const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
+  assert.deepEqual([status, stderr], [1, "the file did not end within 0.2 s\n"]);
 });
 
 test("a suite passes only if each of its tests did; a second run makes a flake", async () => {

@@ -4,15 +4,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { root } from "../../../scripts/shell.mjs";
 import { tools } from "../../../scripts/tools.mjs";
 
 /** The path of a file of this folder. */
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Runs a program to its end. Returns its output. */
-function output(program, ...args) {
+function output([program, ...args], more = {}) {
   // With the variable, a Node that runs tests takes itself for one that this Node has started, and runs none.
-  const { NODE_TEST_CONTEXT, ...env } = process.env;
+  const { NODE_TEST_CONTEXT, ...env } = { ...process.env, ...more };
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env });
   let text = "";
   let errors = "";
@@ -30,9 +31,13 @@ function output(program, ...args) {
   });
 }
 
-/** Runs a file of tests in a Node that has node:sqlite. Returns how many passed. */
-export async function passedIn(name) {
-  const said = await output(tools.node24, "--no-warnings", "--test", "--test-reporter=tap", file(name));
+/** Runs a file of tests in a Node that has node:sqlite. Returns how many passed; the runner of suites hears of those that were skipped. */
+export async function passedIn(name, env) {
+  const reporters = [
+    ["tap", "stdout"],
+    [`${root}scripts/test/reporter.mjs`, "stderr"],
+  ].flatMap(([reporter, to]) => [`--test-reporter=${reporter}`, `--test-reporter-destination=${to}`]);
+  const said = await output([tools.node24, "--no-warnings", "--test", ...reporters, file(name)], env);
   return Number(/^# pass (\d+)$/m.exec(said)?.[1]);
 }
 
@@ -51,7 +56,7 @@ export const CLIENTS = [
 export async function holdContract(name, program, client) {
   const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
   try {
-    return JSON.parse(await output(program, file(name), folder, client));
+    return JSON.parse(await output([program, file(name), folder, client]));
   } finally {
     rmSync(folder, { recursive: true });
   }

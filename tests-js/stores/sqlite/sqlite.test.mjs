@@ -1,5 +1,8 @@
 // SQLite: the contract through each client that docs/stores.md names, in its runtime, and what can go wrong with files.
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { CLIENTS, holdContract, passedIn } from "./programs.mjs";
 
@@ -13,6 +16,18 @@ describe("the contract", { concurrency: true }, () => {
       assert.ok(held > 40, `${held} scenarios`);
     });
   }
+});
+
+test("the runner of suites hears of what is skipped in another Node", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "frazil-skipped-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const [program, report] = ["skips.mjs", "report.jsonl"].map((name) => join(folder, name));
+  writeFileSync(
+    program,
+    `import { test } from "node:test"; test("a", { skip: "needs root" }, () => {}); test("b", () => {});`,
+  );
+  assert.equal(await passedIn(program, { FRAZIL_TEST_REPORT: report }), 1);
+  assert.deepEqual(JSON.parse(readFileSync(report, "utf8")), { test: "a", skipped: "needs root" });
 });
 
 test("traps", async () => {
