@@ -34,6 +34,19 @@ impl Fault {
         Self::new(Code::StateFileFailed, Subject::Dir, text)
     }
 
+    /// A state file whose ceiling cannot be made durable.
+    pub(crate) fn not_flushed(path: &Path, cause: &io::Error) -> Self {
+        let remedy = match cause.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => {
+                "This process may not write or flush it (fdatasync): allow that in its sandbox (seccomp)"
+            }
+            _ => remedy(cause),
+        };
+        let path = path.display();
+        let text = format!("{path} cannot be flushed to disk, so nothing more is minted from it: {cause}. {remedy}");
+        Self::new(Code::StateFileFailed, Subject::Dir, text)
+    }
+
     /// A state file that is not what it should be; `what` completes the sentence that begins with its path.
     pub(crate) fn corrupt(path: &Path, what: &str) -> Self {
         let text = format!(
@@ -185,6 +198,7 @@ fn remedy(cause: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied => "Pass a dir that this user may write, or change its owner",
         io::ErrorKind::ReadOnlyFilesystem => "Pass a dir on a volume that can be written",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "Free 128 KiB there, or pass a dir on another volume",
+        io::ErrorKind::FileTooLarge => "Raise the limit of the size of files of this process (ulimit -f) to 128 KiB or more",
         io::ErrorKind::InvalidFilename => "Pass a shorter dir",
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => "Pass a dir that is a directory",
         _ => "Check the disk, or pass a dir on another one",

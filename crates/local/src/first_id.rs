@@ -2,13 +2,24 @@
 
 use std::path::Path;
 
-use frazil::{Code, Machine, Subject};
+use frazil::{Code, MAX_LEAD_MS, Machine, Subject};
 
 use crate::fault::Fault;
 use crate::mapped::CLOSED_WORD;
 
 /// A state whose first ID lies further ahead of the clock than this is refused: its clock was or is wrong.
 const MAX_AHEAD_MS: u64 = 60_000;
+
+/// How far ahead of the clock any process can have issued.
+pub(crate) const fn issued_ahead_ms(machine: &Machine) -> u64 {
+    MAX_LEAD_MS + machine.tick_ms()
+}
+
+/// From when on nothing was issued, if the last process that used the state has ended by `now_ms`, and the ceiling on disk is
+/// `ceiling_ms`; whatever the mapped state says.
+pub(crate) fn unissued_from_ms(machine: &Machine, ceiling_ms: u64, now_ms: u64) -> u64 {
+    now_ms.saturating_add(issued_ahead_ms(machine)).min(ceiling_ms)
+}
 
 /// How long it is until the first ID of a state at `now_ms`: until the window begins and, without clock ids to switch to, until
 /// the current tick is within the lead.
@@ -64,6 +75,15 @@ mod tests {
         assert_eq!([wait(0, word, 3999), wait(0, word, 4000), wait(0, word, 4001)], [1, 0, 0], "the lead alone");
         assert_eq!([wait(6000, word, 3000), wait(3500, word, 3000)], [3000, 1000], "the longer of the two");
         assert_eq!(wait(0, CLOSED_WORD, 0), 0, "a closed state has no current tick");
+    }
+
+    // docs/safety.md: 12
+    #[test]
+    fn nothing_was_issued_from_the_ceiling_on_nor_beyond_a_lead_and_a_tick_from_now() {
+        let from = |ceiling_ms, now_ms| unissued_from_ms(&machine("default"), ceiling_ms, now_ms);
+        assert_eq!([from(5000, 3000), from(4001, 3000), from(4000, 3000), from(2000, 3000)], [4001, 4001, 4000, 2000]);
+        assert_eq!(unissued_from_ms(&machine("sonyflake"), 5000, 3000), 4010, "a tick of 10 ms");
+        assert_eq!(from(u64::MAX, u64::MAX), u64::MAX);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub struct LocalOptions<'a> {
     pub max_lead_ms: Option<u64>,
     /// Where the sequence starts in a new tick. All generators that have the file open need the same value.
     pub sequence_start: SequenceStart,
-    /// How long opening may wait for the first ID, in milliseconds. Default: 3500.
+    /// How long opening may wait, for others that are attaching and for the first ID together, in milliseconds. Default: 3500.
     pub start_wait_ms: Option<u64>,
     /// The name of a file system that frazil does not know to be safe, as the refusal gives it. By passing it the caller confirms
     /// that only this machine uses the file system, that it can be mapped, and that flushed data lasts.

@@ -28,7 +28,7 @@ use std::sync::{Mutex, PoisonError};
 use siphasher::sip::SipHasher24;
 
 use crate::mutex::lock;
-use crate::os::{self, Identity};
+use crate::os::{self, Identity, Mode};
 
 /// How many bits of a hash stand for the name. If the hashes of two names are equal, a file is refused without need. With a
 /// thousand names below one directory the probability is one in half a million.
@@ -62,7 +62,7 @@ impl LockedDirectory {
         let Self { directory, name, file, .. } = self;
         let after = file + 1;
         for (from, count) in [(*name, file - name), (after, name + (1 << FILE_BITS) - after)] {
-            if os::is_locked(directory, from, count)? {
+            if os::is_locked(directory, from, count, Mode::Shared)? {
                 return Ok(true);
             }
         }

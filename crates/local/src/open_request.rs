@@ -53,11 +53,7 @@ impl OpenRequest {
         if wall_ms() < epoch_ms {
             return Err(Error::with_subject(Code::ClockBeforeEpoch, Subject::Generator).into());
         }
-        let (attachment, wait_ms) = attach_or_share(&spec, start_wait_ms)?;
-        if wait_ms > start_wait_ms {
-            return Err(Error::retry_after(Code::ClockBackward, wait_ms).into());
-        }
-        Ok((attachment, wait_ms))
+        attach_or_share(&spec, start_wait_ms)
     }
 
     /// The file that the options lead to.

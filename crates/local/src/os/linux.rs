@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::fmt::Write as _;
 use std::fs::{File, Metadata, read_link, read_to_string};
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::linux::fs::MetadataExt;
 use std::os::unix::ffi::OsStrExt;
@@ -277,14 +278,17 @@ pub(crate) fn state_home() -> Option<PathBuf> {
 /// How often at most to read the kernel's list of locks until two successive readings agree.
 const READINGS: usize = 8;
 
-/// How many open files hold a lock on a byte of a file, by the kernel's list of locks. `None` if the list does not show it.
-pub(crate) fn holders(identity: Identity, byte: u64) -> Option<u64> {
+/// How many open files hold an exclusive lock that begins at one of those bytes of a file, by the kernel's list of locks. `None` if the
+/// list does not show it.
+pub(crate) fn holders(identity: Identity, bytes: Range<u64>) -> Option<u64> {
     let Identity { device, inode, .. } = identity;
     let file = format!("{:02x}:{:02x}:{inode}", nix::sys::stat::major(device), nix::sys::stat::minor(device));
-    let byte = byte.to_string();
     let lists = |line: &&str| {
         let mut words = line.split_whitespace().skip(1);
-        words.next() == Some("OFDLCK") && words.any(|word| word == file) && words.next() == Some(byte.as_str())
+        words.next() == Some("OFDLCK")
+            && words.any(|word| word == "WRITE")
+            && words.any(|word| word == file)
+            && words.next().and_then(|from| from.parse().ok()).is_some_and(|from| bytes.contains(&from))
     };
     // The kernel returns the list page by page, by line number. If locks are taken or released between two pages, a line can
     // appear twice or not at all.

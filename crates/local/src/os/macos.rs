@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::fs::{File, Metadata};
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -125,7 +126,7 @@ pub(crate) fn state_home() -> Option<PathBuf> {
 }
 
 /// Not known: the kernel does not list its locks.
-pub(crate) const fn holders(_identity: Identity, _byte: u64) -> Option<u64> {
+pub(crate) const fn holders(_identity: Identity, _bytes: Range<u64>) -> Option<u64> {
     None
 }
 

@@ -110,13 +110,15 @@ pub(crate) fn lock_directory(directory: &File, byte: u64) -> io::Result<()> {
     Ok(lock_open_file(directory, &flock_request(Mode::Shared, byte, 1))?)
 }
 
-/// Whether another open file holds a lock on any of `count` bytes of a file or directory.
-pub(crate) fn is_locked(file: &File, from: u64, count: u64) -> io::Result<bool> {
+/// Whether another open file holds a lock on any of `count` bytes of a file or directory: an exclusive one, or one of either mode.
+pub(crate) fn is_locked(file: &File, from: u64, count: u64, held: Mode) -> io::Result<bool> {
     // For the system a count of 0 means all bytes from there on.
     if count == 0 {
         return Ok(false);
     }
-    let mut record = flock_request(Mode::Exclusive, from, count);
+    // A shared lock conflicts with exclusive ones only.
+    let conflicting = if held == Mode::Exclusive { Mode::Shared } else { Mode::Exclusive };
+    let mut record = flock_request(conflicting, from, count);
     test_open_file(file, &mut record)?;
     #[allow(clippy::useless_conversion, reason = "the types are others on each system")]
     Ok(libc::c_int::from(record.l_type) != libc::c_int::from(libc::F_UNLCK))
