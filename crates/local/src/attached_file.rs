@@ -127,11 +127,12 @@ impl AttachedFile {
     /// How long it is until the first ID.
     pub(crate) fn wait_ms(&self) -> Result<u64, Fault> {
         let failed = |cause| Fault::failed(&self.path, "read", &cause);
-        let now_ms = self.ceiling().trusted_ms(wall_ms()).map_err(failed)?;
+        let clock_ms = wall_ms();
+        let now_ms = self.ceiling().trusted_ms(clock_ms).map_err(failed)?;
         let (atomics, machine) = (self.atomics(), &self.machine);
         let from_ms = atomics.from_ms();
         let wait_ms = first_id::wait_ms(machine, from_ms, atomics.word.load(Ordering::Acquire), now_ms);
-        first_id::refuse_far_ahead(&self.path, machine, now_ms.saturating_add(wait_ms), now_ms)?;
+        first_id::refuse_far_ahead(&self.path, machine, now_ms.saturating_add(wait_ms), now_ms, clock_ms)?;
         Ok(wait_ms)
     }
 

@@ -37,18 +37,24 @@ fn is_far_ahead(machine: &Machine, first_ms: u64, now_ms: u64) -> bool {
     first_ms.saturating_sub(now_ms) > MAX_AHEAD_MS.max(2 * machine.tick_ms())
 }
 
-/// Refuses a first ID that is too far ahead of the clock.
-pub(crate) fn refuse_far_ahead(path: &Path, machine: &Machine, first_ms: u64, now_ms: u64) -> Result<(), Fault> {
+/// Refuses a first ID that is too far ahead of the trusted time `now_ms`. The clock shows `wall_ms`.
+pub(crate) fn refuse_far_ahead(path: &Path, machine: &Machine, first_ms: u64, now_ms: u64, wall_ms: u64) -> Result<(), Fault> {
     if !is_far_ahead(machine, first_ms, now_ms) {
         return Ok(());
     }
-    let text = format!(
-        "{} has reserved time up to {first_ms} (Unix ms), {} s ahead of the clock, which shows {now_ms}: set the clock right; or \
-         wait until then; or pass another node. If the clock is right now and was ahead before, IDs of that future time may \
-         exist: only if you know that none do, delete the file",
-        path.display(),
-        first_ms.saturating_sub(now_ms) / 1000
-    );
+    let (path, ahead_s) = (path.display(), first_ms.saturating_sub(now_ms) / 1000);
+    let text = if now_ms < wall_ms {
+        format!(
+            "{path} has reserved time up to {first_ms} (Unix ms), {ahead_s} s ahead of the time that is trusted, {now_ms}. The clock shows \
+             {wall_ms}, which is followed once it has been seen to last for 10 minutes: wait until then, or pass another node"
+        )
+    } else {
+        format!(
+            "{path} has reserved time up to {first_ms} (Unix ms), {ahead_s} s ahead of the clock, which shows {now_ms}: set the clock \
+             right; or wait until then; or pass another node. If the clock is right now and was ahead before, IDs of that future \
+             time may exist: only if you know that none do, delete the file"
+        )
+    };
     Err(Fault::new(Code::StateFileAhead, Subject::Dir, text))
 }
 
@@ -97,10 +103,18 @@ mod tests {
     #[test]
     fn a_first_id_that_is_more_than_a_minute_ahead_is_refused() {
         let machine = machine("default");
-        let refused =
-            |first_ms, now_ms| refuse_far_ahead(Path::new("/a"), &machine, first_ms, now_ms).map_err(|fault| fault.code());
+        let refused = |first_ms, now_ms| {
+            refuse_far_ahead(Path::new("/a"), &machine, first_ms, now_ms, now_ms).map_err(|fault| fault.code())
+        };
         assert_eq!(refused(160_000, 100_000), Ok(()));
         assert_eq!(refused(160_001, 100_000), Err(Code::StateFileAhead));
         assert_eq!(refused(100_000, u64::MAX), Ok(()), "a time that is over");
+    }
+
+    #[test]
+    fn the_refusal_names_the_clock_and_the_time_that_is_trusted_if_they_differ() {
+        let fault = refuse_far_ahead(Path::new("/a"), &machine("default"), 700_000, 100_000, 690_000).unwrap_err();
+        assert!(fault.text().contains("600 s ahead of the time that is trusted, 100000. The clock shows 690000"), "{fault}");
+        assert!(!fault.text().contains("delete"), "{fault}");
     }
 }

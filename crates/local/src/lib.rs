@@ -2,7 +2,7 @@
 //!
 //! # How it keeps the promise
 //! A state file for each directory, scope, layout and node id holds the state. The *word*, which the crate [`frazil`] mints from,
-//! is in memory that all processes of the machine map. The *ceiling* is on disk. No ID has a time at or above the ceiling. The
+//! is in memory that all processes with the file map. The *ceiling* is on disk. No ID has a time at or above the ceiling. The
 //! ceiling is raised three seconds ahead of the clock, on disk first.
 //!
 //! * **Processes and threads** share the word. After a crash, `kill -9` included, the word is still in the kernel's memory. The
@@ -22,6 +22,7 @@
 //! refused unless the caller accepts that ([`LocalOptions::accept_unproven_platform`]).
 //!
 //! # Not covered
+//! * Two users of one machine, unless both give one [`LocalOptions::dir`]: each has another default directory, and so another file.
 //! * Several machines: IDs of two machines can be equal unless the node ids differ.
 //! * A machine that is cloned, and a disk that is set back to an earlier state: the copy has the same node id and the same
 //!   ceiling.

@@ -1,4 +1,4 @@
-//! The mapped state: the part of the state file that all processes of the machine map and share.
+//! The mapped state: the part of the state file that all processes with the file map and share.
 //!
 //! | offset | what |
 //! |---|---|

@@ -53,6 +53,8 @@ impl OpenRequest {
         if wall_ms() < epoch_ms {
             return Err(Error::with_subject(Code::ClockBeforeEpoch, Subject::Generator).into());
         }
+        // A process without that clock must find out before it has touched the file.
+        os::since_boot_ms().map_err(|cause| Fault::failed(spec.path(), "used, because there is no clock", &cause))?;
         attach_or_share(&spec, start_wait_ms)
     }
 

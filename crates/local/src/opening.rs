@@ -28,7 +28,7 @@ use crate::file_spec::{self, FileSpec};
 use crate::locks::{self, FileLock};
 use crate::mapped::MappedState;
 use crate::mutex::lock;
-use crate::name_locks::NameLocks;
+use crate::name_locks::{NameLocks, OtherUser};
 use crate::os::{self, Identity};
 use crate::state_start::StateStart;
 use crate::wait_rule::{Look, Sightings};
@@ -174,10 +174,10 @@ pub(crate) fn open<T>(
         let look = candidate.look();
         let rest = lock(sightings).note(look, &spec.machine, Instant::now());
         if look.other_user {
-            drop(candidate);
             if started.elapsed() >= wait {
-                return Err(other_file_in_use(path));
+                return Err(other_file_in_use(path, &candidate.name_locks));
             }
+            drop(candidate);
             waited += pause();
             continue;
         }
@@ -217,13 +217,25 @@ fn millis_up(time: Duration) -> u64 {
     u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
-fn other_file_in_use(path: &Path) -> Fault {
-    let text = format!(
-        "another state file of the name {} is in use: by a process that has not noticed yet that its own was moved, deleted or covered \
-         by a mount, which takes it a second; that is stopped; or for which the path still leads to the other file (a container, \
-         other mounts). End that process, or pass another node",
-        path.display()
-    );
+fn other_file_in_use(path: &Path, name_locks: &NameLocks) -> Fault {
+    let path = path.display();
+    let by = |holder: Option<(u32, String)>| holder.map(|(process, name)| format!(" by process {process} ({name})"));
+    let text = match name_locks.user() {
+        Some(OtherUser { directory, lock, holder }) if !lock.is_of_state_file() => format!(
+            "{} is locked (fcntl){}, on more bytes than a state file locks. That hides whether another file of the name {path} is in use: \
+             end that process",
+            directory.display(),
+            by(holder).unwrap_or_else(|| {
+                " by another user's process, which root finds with: grep -l lock: /proc/[0-9]*/fdinfo/*".to_owned()
+            })
+        ),
+        found => format!(
+            "another state file of the name {path} is in use{}. That process has not noticed yet that its own was moved, deleted or \
+             covered by a mount, which takes it a second; or it is stopped; or the path still leads to the other file there (a container, \
+             other mounts). End it, or pass another node",
+            found.and_then(|found| by(found.holder)).unwrap_or_default()
+        ),
+    };
     Fault::new(Code::StateConflict, Subject::Dir, text)
 }
 

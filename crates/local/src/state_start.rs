@@ -136,7 +136,8 @@ impl StateStart<'_> {
         let Self { file: AttachedFile { path, file, identity, name_locks, mapped, machine, .. }, record, header, .. } = self;
         let failed = |doing| move |cause: io::Error| Fault::failed(path, doing, &cause);
         let window = self.window_from(record.ceiling_ms);
-        refuse_far_ahead(path, machine, record.ceiling_ms, wall_ms())?;
+        let now_ms = wall_ms();
+        refuse_far_ahead(path, machine, record.ceiling_ms, now_ms, now_ms)?;
         name_locks.flush_names(*identity).map_err(failed("found again after a crash"))?;
         let read = failed("read");
         let (boot_id, disk_id) = (os::boot_id().map_err(read)?, os::disk_id(file).map_err(read)?);

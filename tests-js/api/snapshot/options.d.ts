@@ -55,7 +55,7 @@ export interface LocalOptions<L extends LayoutInput = LayoutInput> extends Omit<
     readonly node?: NodeOption<L>;
     /**
      * The directory of the state file. It is created if it does not exist. Default: `frazil` in `$STATE_DIRECTORY`,
-     * `$XDG_STATE_HOME` or `~/.local/state`.
+     * `$XDG_STATE_HOME` or `~/.local/state`: another for each user, so programs of several users need one `dir`.
      */
     readonly dir?: string;
     /**

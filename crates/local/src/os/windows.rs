@@ -37,6 +37,7 @@ use windows_sys::Win32::System::Memory::VirtualLock;
 use windows_sys::Win32::System::SystemInformation::GetTickCount64;
 
 use super::file_system::{SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
+use super::found_lock::FoundLock;
 use super::identity::Identity;
 use super::lock_mode::Mode;
 use crate::environment::absolute_path_in;
@@ -150,6 +151,22 @@ pub(crate) fn is_locked(file: &File, from: u64, count: u64, held: Mode) -> io::R
     Ok(!free)
 }
 
+/// A directory cannot be locked, and of a file Windows shows only whether it is.
+#[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
+pub(crate) const fn find_lock(_file: &File, _from: u64, _count: u64, _held: Mode) -> io::Result<Option<FoundLock>> {
+    Ok(None)
+}
+
+/// Not looked for: there is no lock of a directory.
+pub(crate) const fn holder(_file: &File, _lock: FoundLock) -> Option<(u32, String)> {
+    None
+}
+
+/// Not shown.
+pub(crate) const fn rights_text(_path: &Path) -> String {
+    String::new()
+}
+
 /// Windows does not show it.
 pub(crate) const fn superblock_id(_file: &File) -> Option<u64> {
     None
@@ -178,7 +195,7 @@ pub(crate) const fn detach_file(_file: &File) -> bool {
 
 /// Does nothing: a file inherits the permissions of its directory.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn copy_permissions(_file: &File, _directory: &Path) -> io::Result<()> {
+pub(crate) const fn share_with_directory(_file: &File, _directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
