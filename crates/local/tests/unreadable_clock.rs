@@ -36,9 +36,7 @@ fn a_process_without_a_clock_is_refused_alone() {
             unshare(CLONE_NEWTIME).unwrap();
             in_a_child(|| {
                 unshare(CLONE_NEWTIME).unwrap();
-                let fault = open().unwrap_err();
-                assert_eq!(fault.code(), Code::StateFileFailed);
-                assert!(fault.text().contains("there is no clock"), "{fault}");
+                assert_eq!(open().unwrap_err().code(), Code::StateFileFailed);
             });
         });
         in_a_child(|| assert!(open().unwrap().next(&SystemClock).is_ok()));
