@@ -93,7 +93,7 @@ impl State {
 
     /// Moves the start of the window to the first tick that a predecessor cannot have reached, if it last ran before `start_ms`.
     pub(crate) fn delay_until_after_start(&self, machine: &Machine, start_ms: u64) {
-        self.atomics().begin_later(machine.first_ms_after(start_ms));
+        self.origin.fetch_max(origin(machine.first_ms_after(start_ms), self.start), Ordering::Relaxed);
     }
 
     /// Sets each half that is not set yet. The result of a race is one of the two keys or a half of each, and all of them are
