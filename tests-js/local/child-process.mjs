@@ -44,10 +44,11 @@ const newFile = (name) => join(folder, `${name}-${++files}`);
 /** The path of the compiled `injected-faults.c`. */
 const faultLibrary = () => preloadedLibrary(new URL("injected-faults.c", import.meta.url));
 
-/** A switch that makes the next flush to disk fail. */
+/** A switch that makes the next flush to disk fail, and one that forbids all of them, as a sandbox does. */
 export function disk() {
   const file = newFile("flush");
-  return { file, failOnce: (what = "") => writeFileSync(file + what, "") };
+  const write = (what = "") => writeFileSync(file + what, "");
+  return { file, failOnce: write, forbid: () => write(".forbidden") };
 }
 
 /** A switch that stops a process (SIGSTOP) while it opens a state file: after `opened` or after `read`. */

@@ -770,6 +770,36 @@ describe("a wrong clock", { concurrency }, () => {
     assert.ok(timestampOf(late) > Date.now() + year);
   });
 
+  test("that is ahead of the trusted time for good: the refusals name both", async (t) => {
+    const [dir, machineClocks, day] = [tempDir(), mappedClocks(), 24 * hour];
+    const child = await start(t, { clocks: machineClocks });
+    await child.call("open", { dir });
+    await child.call("next", 1);
+    // Processes whose boot clock is a day ahead, for more than ten minutes in which no other process reads the clocks.
+    for (const minutes of [1, 6, 12]) {
+      const later = minutes * 60_000;
+      const visitor = await start(t, { clocks: mappedClocks({ wallMs: later, bootMs: day + later }) });
+      await visitor.call("open", { dir });
+      await visitor.call("next", 1);
+      await visitor.end();
+    }
+    const later = 14 * 60_000;
+    machineClocks.set({ wallMs: later, bootMs: later });
+    const error = await errorOf(() => child.call("next", 1));
+    assert.equal(error?.code, "CLOCK_BACKWARD", `${error}`);
+    const times =
+      /: the clock shows (\S+), and the time that is trusted is (\S+)\. A step of the clock is followed once/;
+    const [, shown, trusted] = times.exec(error.message) ?? assert.fail(error.message);
+    assert.ok(Math.abs(Date.parse(shown) - Date.parse(trusted) - day) < 60_000, error.message);
+    const other = await start(t, { clocks: machineClocks });
+    const refused = await errorOf(() => other.call("open", { dir }));
+    assert.equal(refused?.code, "STATE_FILE_AHEAD", `${refused}`);
+    assert.match(
+      refused.message,
+      /ahead of the time that is trusted, \d+\. The clock shows \d+, which is followed once/,
+    );
+  });
+
   const ownTime = spawnSync("unshare", ["--time", "--fork", "--boottime", "86400", "true"]).status === 0;
   const skip = !ownTime && "needs unshare --time";
   test("in a container whose boot clock starts elsewhere is trusted as in the other processes", { skip }, async (t) => {

@@ -1,7 +1,8 @@
 /* A library for LD_PRELOAD that makes flushes fail, and stops the process while it opens a state file.
  *
  * FLUSH is the path of a file. If it exists, the next flush of a file fails with EIO and removes it. The path with `.directory`
- * appended does the same for flushes of directories.
+ * appended does the same for flushes of directories. While the path with `.forbidden` appended exists, no flush is allowed (EPERM), as in
+ * a sandbox.
  * PAUSE is the path of a file. If it exists with `.opened` appended, the process stops itself (SIGSTOP) right after it opens a
  * state file; with `.read` appended, right after it reads the last record of one. The file is removed, so this happens once.
  *
@@ -24,6 +25,11 @@ static int flush_fails(int fd) {
   struct stat what;
   char name[4096];
   if (path == NULL || fstat(fd, &what) != 0) return 0;
+  snprintf(name, sizeof name, "%s.forbidden", path);
+  if (access(name, F_OK) == 0) {
+    errno = EPERM;
+    return 1;
+  }
   snprintf(name, sizeof name, "%s%s", path, S_ISDIR(what.st_mode) ? ".directory" : "");
   if (unlink(name) != 0) return 0;
   errno = EIO;

@@ -269,8 +269,9 @@ describe("the file", () => {
 
   for (const [ofDir, ofFile] of [
     [0o700, 0o600],
-    [0o755, 0o644],
+    [0o755, 0o600],
     [0o770, 0o660],
+    [0o775, 0o660],
     [0o1777, 0o666],
   ]) {
     test(`is open to the users who may create files beside it: mode ${ofFile.toString(8)} in ${ofDir.toString(8)}`, () => {
@@ -708,7 +709,7 @@ describe("localAsync()", () => {
         assert.deepEqual([error.code, error.field], ["STATE_CONFLICT", "dir"]);
         assert.match(
           error.message,
-          /another state file of the name \S*orders-\S* is in use: by a process .* deleted or covered by a mount.*End that process/,
+          /another state file of the name \S*orders-\S* is in use.*was moved, deleted or covered by a mount.*End it, or pass/,
         );
       }
       const other = await start(t);

@@ -133,8 +133,8 @@ pub struct StateAtomics<'a> {
     /// The position of the next ID to issue, as [`Machine`] counts. All ones if the state is closed.
     pub word: &'a AtomicU64,
     /// The start of the window in Unix milliseconds and, in the two highest bits, the number of the sequence start: 0 zero,
-    /// 1 random, 2 wrap. Both change only when the state begins anew. They are one number so that one read is enough to refuse a
-    /// caller with another start of the sequence (a forked child, after its parent chose another start).
+    /// 1 random, 2 wrap. Both change only when the state begins anew, or later. They are one number so that one read is enough to refuse
+    /// a caller with another start of the sequence (a forked child, after its parent chose another start).
     pub origin: &'a AtomicU64,
     /// The end of the window. It only grows until the state is closed.
     pub until_ms: &'a AtomicU64,
@@ -256,6 +256,24 @@ impl StateAtomics<'_> {
         }
         // Last, and `Release`: a call that reads the new word also reads the new window.
         self.word.store(0, Ordering::Release);
+    }
+
+    /// Moves the start of the window to `from_ms`, if that is later. The state goes on: no ID that it has issued is forgotten. For a
+    /// state that begins its sequences as `start` says, and that no other process uses.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// use frazil::{StateAtomics, SequenceStart};
+    /// let [word, origin, until_ms] = [5 << 12, 5000, 8000].map(AtomicU64::new);
+    /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
+    /// let state = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+    /// for (from_ms, begins_ms) in [(6000, 6000), (5500, 6000)] {
+    ///     state.begin_later(from_ms);
+    ///     assert_eq!((word.load(Relaxed), state.from_ms()), (5 << 12, begins_ms));
+    /// }
+    /// ```
+    pub fn begin_later(&self, from_ms: u64) {
+        self.origin.fetch_max(origin(from_ms, self.start), Ordering::Relaxed);
     }
 }
 

@@ -15,21 +15,21 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use frazil::{Code, Error, MAX_LEAD_MS, Machine, SequenceStart, StateAtomics, Subject};
 
-use crate::ceiling::{Ceiling, Raise, WINDOW_MS};
+use crate::ceiling::{Ceiling, Raise, Unmoved, WINDOW_MS};
 use crate::clock::wall_ms;
 use crate::disk::Header;
 use crate::fault::Fault;
 use crate::file_spec::FileSpec;
 use crate::first_id;
-use crate::locks::{self, FileLock, Mode};
+use crate::locks::{self, FileLock, UserByte};
 use crate::mapped::{CLOSED_WORD, MappedState, Slot};
-use crate::mutex::lock;
+use crate::mutex::{lock, lock_within};
 use crate::name_locks::NameLocks;
 use crate::os::{self, Identity};
 use crate::process;
@@ -57,6 +57,8 @@ pub(crate) struct AttachedFile {
     pub(crate) file_system: String,
     pub(crate) name_locks: NameLocks,
     pub(crate) mapped: MappedState,
+    /// What shows this process as attached. The state is started before that.
+    pub(crate) user: OnceLock<UserByte>,
     header: Header,
     /// The largest number of a record that this process has seen.
     newest_record: AtomicU64,
@@ -97,6 +99,7 @@ impl AttachedFile {
             file_system,
             name_locks,
             mapped,
+            user: OnceLock::new(),
             header,
             newest_record: AtomicU64::new(0),
             sequence_start: spec.sequence_start,
@@ -124,11 +127,12 @@ impl AttachedFile {
     /// How long it is until the first ID.
     pub(crate) fn wait_ms(&self) -> Result<u64, Fault> {
         let failed = |cause| Fault::failed(&self.path, "read", &cause);
-        let now_ms = self.ceiling().trusted_ms(wall_ms()).map_err(failed)?;
+        let clock_ms = wall_ms();
+        let now_ms = self.ceiling().trusted_ms(clock_ms).map_err(failed)?;
         let (atomics, machine) = (self.atomics(), &self.machine);
         let from_ms = atomics.from_ms();
         let wait_ms = first_id::wait_ms(machine, from_ms, atomics.word.load(Ordering::Acquire), now_ms);
-        first_id::refuse_far_ahead(&self.path, machine, now_ms.saturating_add(wait_ms), now_ms)?;
+        first_id::refuse_far_ahead(&self.path, machine, now_ms.saturating_add(wait_ms), now_ms, clock_ms)?;
         Ok(wait_ms)
     }
 
@@ -144,7 +148,7 @@ impl AttachedFile {
 
     /// The refusal of a file of which this flush has failed.
     fn flush_failed(&self, cause: &io::Error) -> Fault {
-        Fault::failed(&self.path, "flushed to disk, so nothing more is minted from it", cause)
+        Fault::not_flushed(&self.path, cause)
     }
 
     pub(crate) fn same_process(&self) -> bool {
@@ -206,9 +210,12 @@ impl AttachedFile {
         error
     }
 
-    /// The refusal of a file whose ceiling could not be moved: by its disk, which marks the file, or since something was written over it.
-    pub(crate) fn not_raised(&self, cause: &io::Error) -> Fault {
-        if self.ceiling().has_failed() { self.flush_failed(cause) } else { Fault::overwritten(&self.path) }
+    /// The refusal of a file whose ceiling could not be moved.
+    pub(crate) fn not_raised(&self, cause: &Unmoved) -> Fault {
+        match cause {
+            Unmoved::Failed(cause) => self.flush_failed(cause),
+            Unmoved::Overwritten => Fault::overwritten(&self.path),
+        }
     }
 
     /// Whether the path still leads to the file, and the file was not deleted. A file that is mounted by itself keeps its path
@@ -277,7 +284,10 @@ impl AttachedFile {
         if let Err(cause) = ceiling.move_to(ceiling_ms) {
             // If that is why it failed, the error says so.
             self.check_contents()?;
-            return Err(if ceiling.has_failed() { self.fail(self.flush_failed(&cause)) } else { self.give_up_contents() });
+            return Err(match cause {
+                Unmoved::Failed(cause) => self.fail(self.flush_failed(&cause)),
+                Unmoved::Overwritten => self.give_up_contents(),
+            });
         }
         // Again, because it may have been overwritten since.
         self.check_contents()?;
@@ -294,23 +304,8 @@ impl AttachedFile {
     /// Locks the mutex of raising. `None` if that takes longer than `wait`. If the thread that holds it gives up the file, the caller
     /// has to wait for the end of that too; but not for longer than that takes, since the thread may hang on its disk.
     fn hold_raising(&self, wait: Duration) -> Option<MutexGuard<'_, ()>> {
-        self.try_raising(wait, || self.is_displaced())
-            .or_else(|| self.is_displaced().then(|| self.try_raising(MAX_END_WAIT + wait, || false)).flatten())
-    }
-
-    /// Tries to lock the mutex of raising until it is free, `wait` is over, or the caller wants to stop.
-    fn try_raising(&self, wait: Duration, stop: impl Fn() -> bool) -> Option<MutexGuard<'_, ()>> {
-        let mut held = None;
-        // The attempts do not fail.
-        let _: io::Result<bool> = locks::retry_for(wait, || {
-            held = match self.raising.try_lock() {
-                Ok(held) => Some(held),
-                Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) => None,
-            };
-            Ok(held.is_some() || stop())
-        });
-        held
+        lock_within(&self.raising, wait, || self.is_displaced())
+            .or_else(|| self.is_displaced().then(|| lock_within(&self.raising, MAX_END_WAIT + wait, || false)).flatten())
     }
 
     /// How far the window reaches beyond the clock.
@@ -344,7 +339,7 @@ impl AttachedFile {
             let used_ms = |mapped: &MappedState| mapped.atomics(self.sequence_start).used_until_ms(&self.machine);
             let mapped_again = MappedState::map(&self.file, self.machine.clock_ids());
             // If the file cannot be mapped again, all counts as used that can have been issued.
-            let issued_ms = || self.now_ms().saturating_add(MAX_LEAD_MS + self.machine.tick_ms());
+            let issued_ms = || self.now_ms().saturating_add(first_id::issued_ahead_ms(&self.machine));
             let end_ms = mapped_again.as_ref().map_or_else(|_| used_ms(&self.mapped).max(issued_ms()), used_ms);
             // If the mapping is still shared, this process may go on for a moment, and keeps the locks.
             if is_private {
@@ -457,10 +452,8 @@ impl AttachedFile {
             return Ok(());
         }
         let Some(_attaching) = locks::hold(&self.file, FileLock::Attach, LEAVE_LOCK_WAIT)? else { return Ok(()) };
-        let alone = locks::set(&self.file, FileLock::Attached, Mode::Exclusive)?;
         // A forked child has the same lock, and is attached for as long as it lives.
-        locks::set(&self.file, FileLock::Attached, Mode::Shared)?;
-        if !alone || !self.is_at_path()? {
+        if locks::another_is_attached(&self.file, self.user.get().copied())? || !self.is_at_path()? {
             return Ok(());
         }
         let Some(_raising) = locks::hold(&self.file, FileLock::Raise, LEAVE_LOCK_WAIT)? else { return Ok(()) };
@@ -471,7 +464,11 @@ impl AttachedFile {
         let ceiling_ms = used_ms.max(from_ms).min(until_ms);
         if ceiling_ms < until_ms {
             // While this runs, the disk holds less than the window, but there is no word to mint from.
-            self.ceiling().move_to(ceiling_ms)?;
+            return match self.ceiling().move_to(ceiling_ms) {
+                Err(Unmoved::Failed(cause)) => Err(cause),
+                // There is nothing left to end.
+                Ok(()) | Err(Unmoved::Overwritten) => Ok(()),
+            };
         }
         Ok(())
     }

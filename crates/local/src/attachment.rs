@@ -12,9 +12,8 @@ use crate::attached_file::AttachedFile;
 use crate::ceiling_thread::CeilingThread;
 use crate::clock::wall_ms;
 use crate::fault::Fault;
-use crate::locks::FileLock;
+use crate::locks;
 use crate::mapped::Slot;
-use crate::os;
 
 /// How long closing waits until the ceiling's thread has released the file: 20 ms at most.
 const CLOSE_POLLS: u32 = 200;
@@ -111,7 +110,7 @@ impl Keeper for Attachment {
         let wall_ms = wall_ms();
         let mut file = StateFile::new(path.display().to_string(), file_system.clone());
         file.ceiling_ms = mapped.get(Slot::WindowEnd);
-        file.attached = os::holders(*identity, FileLock::Attached.byte());
+        file.attached = locks::count_attached(*identity);
         file.raises = raises.load(Ordering::Relaxed);
         file.distrusted_ms = self.file.ceiling().trusted_ms(wall_ms).map_or(0, |trusted_ms| wall_ms - trusted_ms);
         file.locked = mapped.is_locked();

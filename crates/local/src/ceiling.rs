@@ -2,8 +2,11 @@
 //!
 //! * **The ceiling is on disk before the window reaches it.** The record is written and flushed, and only then does the end of
 //!   the window in the mapped state move. So no ID was ever issued at or above the ceiling on disk.
-//! * **A failed write or flush is noted in the mapped state** ([`Slot::FlushFailed`]), and all processes find it there. The kernel may
-//!   have dropped the pages and report the next flush as a success.
+//! * **A flush that the disk failed is noted in the mapped state** ([`Slot::FlushFailed`]), and all processes find it there. The kernel
+//!   may have dropped the pages and report the next flush as a success. If it drops the page with the note, the next start is like one
+//!   after a crash, and repeats nothing either ([`crate::start_rule`]).
+//! * **What fails for one process only is not noted**: a write (a limit of the size of files), which changes at most the record that is
+//!   not the newest; a flush that is forbidden to the process (seccomp), which has not begun; a clock that cannot be read.
 //! * **When it is raised, and to where**, is the core's rule ([`CeilingRule`]), counted from the clock. `crates/core/src/ceiling.rs` says
 //!   what a ceiling in a storage has otherwise, and why.
 //! * **The time that counts is the trusted time** ([`crate::trusted_clock`]), so one wrong reading of the clock reserves nothing.
@@ -50,12 +53,26 @@ impl Raise {
     }
 }
 
+/// Why the ceiling was not moved.
+#[derive(Debug)]
+pub(crate) enum Unmoved {
+    /// The record could not be written or flushed.
+    Failed(io::Error),
+    /// Something else was written over the mapped state.
+    Overwritten,
+}
+
+/// Whether a flush failed by the disk, and not because it is forbidden to this process (seccomp), which is told without an attempt.
+fn is_of_disk(failed: &io::Error) -> bool {
+    !matches!(failed.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied)
+}
+
 impl<'a> Ceiling<'a> {
     pub(crate) const fn new(file: &'a File, mapped: &'a MappedState) -> Self {
         Self { file, mapped }
     }
 
-    /// Whether a write or flush has failed in this mount.
+    /// Whether the disk has failed a flush in this mount.
     pub(crate) fn has_failed(self) -> bool {
         self.mapped.get(Slot::FlushFailed) != 0
     }
@@ -84,39 +101,37 @@ impl<'a> Ceiling<'a> {
 
     /// Flushes the file.
     pub(crate) fn flush(self) -> io::Result<()> {
-        self.noting_failure(self.file.sync_data())
+        self.file.sync_data().inspect_err(|cause| {
+            if is_of_disk(cause) {
+                self.mapped.set(Slot::FlushFailed, 1);
+            }
+        })
     }
 
-    /// Flushes the file, and raises the ceiling with the same flush if the next call would raise it above `ceiling_ms`.
-    pub(crate) fn flush_or_raise(self, ceiling_ms: u64) -> io::Result<()> {
-        let now_ms = self.noting_failure(self.trusted_ms(wall_ms()))?;
+    /// Flushes the file, and raises the ceiling with the same flush if a call at `now_ms` would raise it above `ceiling_ms`.
+    pub(crate) fn flush_or_raise(self, ceiling_ms: u64, now_ms: u64) -> Result<(), Unmoved> {
         let raised_ms = RULE.raised(ceiling_ms, now_ms.saturating_add(WINDOW_MS), now_ms);
-        raised_ms.map_or_else(|| self.flush(), |raised_ms| self.move_to(raised_ms))
+        raised_ms.map_or_else(|| self.flush().map_err(Unmoved::Failed), |raised_ms| self.move_to(raised_ms))
     }
 
     /// Moves the ceiling, on disk first. Lowering it needs a state that is closed.
-    pub(crate) fn move_to(self, ceiling_ms: u64) -> io::Result<()> {
+    pub(crate) fn move_to(self, ceiling_ms: u64) -> Result<(), Unmoved> {
         self.move_after(self.mapped.get(Slot::RecordNumber), ceiling_ms)
     }
 
     /// Makes a ceiling durable, in the record after the one with that number, and then moves the end of the window there.
-    fn move_after(self, before: u64, ceiling_ms: u64) -> io::Result<()> {
+    fn move_after(self, before: u64, ceiling_ms: u64) -> Result<(), Unmoved> {
         let number = before + 1;
         // `fdatasync`: the length does not change, and the blocks are allocated.
-        let durable = Record { number, ceiling_ms }.write(self.file).and_then(|()| self.file.sync_data());
-        self.noting_failure(durable)?;
+        Record { number, ceiling_ms }.write(self.file).and_then(|()| self.flush()).map_err(Unmoved::Failed)?;
         // No other process writes the number meanwhile. If it is another one, something else was written over the file, and the window
         // must not move: the word may be older than the IDs. The disk works.
         let newest = self.mapped.at(Slot::RecordNumber);
         if newest.compare_exchange(before, number, Ordering::AcqRel, Ordering::Acquire).is_err() {
-            return Err(io::Error::other("its mapped state was overwritten"));
+            return Err(Unmoved::Overwritten);
         }
         self.mapped.set(Slot::WindowEnd, ceiling_ms);
         Ok(())
-    }
-
-    fn noting_failure<T>(self, result: io::Result<T>) -> io::Result<T> {
-        result.inspect_err(|_| self.mapped.set(Slot::FlushFailed, 1))
     }
 }
 
@@ -185,14 +200,26 @@ mod tests {
 
     // docs/safety.md: 10, 17
     #[test]
-    fn a_write_that_fails_leaves_the_window_where_it_was_and_is_noted() {
+    fn a_write_that_fails_leaves_the_window_where_it_was_and_is_not_noted() {
         let sample = Sample::new("fails");
         Ceiling::new(&sample.file, &sample.mapped).move_to(7000).unwrap();
         let read_only = File::open(&sample.path).unwrap();
         let ceiling = Ceiling::new(&read_only, &sample.mapped);
-        ceiling.move_to(9000).unwrap_err();
-        assert_eq!(sample.state(), (Record { number: 2, ceiling_ms: 7000 }, [2, 7000, 1]));
-        assert!(ceiling.has_failed());
+        assert!(matches!(ceiling.move_to(9000), Err(Unmoved::Failed(_))));
+        assert_eq!(sample.state(), (Record { number: 2, ceiling_ms: 7000 }, [2, 7000, 0]));
+        assert!(!ceiling.has_failed());
+    }
+
+    // docs/safety.md: 17
+    #[test]
+    fn a_flush_failed_by_the_disk_unless_it_is_forbidden_to_the_process() {
+        let of_disk = |number| is_of_disk(&io::Error::from_raw_os_error(number));
+        // EIO, ENOSPC, EROFS.
+        assert_eq!([5, 28, 30].map(of_disk), [true; 3]);
+        // EPERM and EACCES.
+        #[cfg(unix)]
+        assert_eq!([1, 13].map(of_disk), [false; 2]);
+        assert!(!is_of_disk(&io::ErrorKind::Unsupported.into()));
     }
 
     #[test]
@@ -201,7 +228,7 @@ mod tests {
         let ceiling = Ceiling::new(&sample.file, &sample.mapped);
         ceiling.move_to(7000).unwrap();
         // Another number than the one that was read before the flush.
-        ceiling.move_after(4, 9000).unwrap_err();
+        assert!(matches!(ceiling.move_after(4, 9000), Err(Unmoved::Overwritten)));
         assert_eq!(sample.state().1, [2, 7000, 0]);
     }
 
@@ -209,10 +236,9 @@ mod tests {
     fn an_opening_raises_the_ceiling_with_its_flush_unless_it_is_high_enough() {
         let sample = Sample::new("opening");
         let ceiling = Ceiling::new(&sample.file, &sample.mapped);
-        ceiling.flush_or_raise(u64::MAX).unwrap();
+        ceiling.flush_or_raise(5 + WINDOW_MS, 5).unwrap();
         assert_eq!(sample.state().0.number, 1);
-        ceiling.flush_or_raise(0).unwrap();
-        assert_eq!(sample.state().0.number, 2);
-        assert!(sample.mapped.get(Slot::WindowEnd) >= WINDOW_MS);
+        ceiling.flush_or_raise(4 + WINDOW_MS, 5).unwrap();
+        assert_eq!(sample.state(), (Record { number: 2, ceiling_ms: 5 + WINDOW_MS }, [2, 5 + WINDOW_MS, 0]));
     }
 }

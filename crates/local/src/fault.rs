@@ -34,6 +34,19 @@ impl Fault {
         Self::new(Code::StateFileFailed, Subject::Dir, text)
     }
 
+    /// A state file whose ceiling cannot be made durable.
+    pub(crate) fn not_flushed(path: &Path, cause: &io::Error) -> Self {
+        let remedy = match cause.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => {
+                "This process may not write or flush it (fdatasync): allow that in its sandbox (seccomp)"
+            }
+            _ => remedy(cause),
+        };
+        let path = path.display();
+        let text = format!("{path} cannot be flushed to disk, so nothing more is minted from it: {cause}. {remedy}");
+        Self::new(Code::StateFileFailed, Subject::Dir, text)
+    }
+
     /// A state file that is not what it should be; `what` completes the sentence that begins with its path.
     pub(crate) fn corrupt(path: &Path, what: &str) -> Self {
         let text = format!(
@@ -145,7 +158,7 @@ const NOT_SHARED: [i32; 2] = [32, 33];
 #[cfg(not(windows))]
 const NOT_SHARED: [i32; 0] = [];
 
-/// An error of the operating system about something else than the state file.
+/// An error of the operating system about something else than the state file: what the kernel shows in /proc.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "errors of other systems keep their number"))]
 #[derive(Debug)]
 struct Elsewhere {
@@ -167,10 +180,13 @@ pub(crate) fn at(what: String, cause: io::Error) -> io::Error {
     io::Error::other(Elsewhere { what, cause })
 }
 
+fn elsewhere(cause: &io::Error) -> Option<&Elsewhere> {
+    cause.get_ref()?.downcast_ref()
+}
+
 /// The number of an error of the operating system.
 fn number_of(cause: &io::Error) -> Option<i32> {
-    let elsewhere = || cause.get_ref()?.downcast_ref::<Elsewhere>()?.cause.raw_os_error();
-    cause.raw_os_error().or_else(elsewhere)
+    cause.raw_os_error().or_else(|| elsewhere(cause)?.cause.raw_os_error())
 }
 
 /// The remedy for an error of the operating system.
@@ -181,10 +197,14 @@ fn remedy(cause: &io::Error) -> &'static str {
     if number_of(cause).is_some_and(|number| NOT_SHARED.contains(&number)) {
         return "Another program has it open and does not share it: exclude dir from backups and virus scanners, and try again";
     }
+    if elsewhere(cause).is_some() {
+        return "Let this process read /proc: mount it, or allow it in its sandbox";
+    }
     match cause.kind() {
         io::ErrorKind::PermissionDenied => "Pass a dir that this user may write, or change its owner",
         io::ErrorKind::ReadOnlyFilesystem => "Pass a dir on a volume that can be written",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "Free 128 KiB there, or pass a dir on another volume",
+        io::ErrorKind::FileTooLarge => "Raise the limit of the size of files of this process (ulimit -f) to 128 KiB or more",
         io::ErrorKind::InvalidFilename => "Pass a shorter dir",
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => "Pass a dir that is a directory",
         _ => "Check the disk, or pass a dir on another one",
@@ -206,6 +226,7 @@ mod tests {
         let too_many = io::Error::from_raw_os_error(24);
         assert!(fault.text().contains(&format!("the boot id: {too_many}")) && fault.text().contains("ulimit -n"), "{fault}");
         let missing = at("the boot id".to_owned(), io::Error::from_raw_os_error(2));
-        assert!(Fault::failed(Path::new("/a"), "read", &missing).text().contains("the boot id: No such file"));
+        let fault = Fault::failed(Path::new("/a"), "read", &missing);
+        assert!(fault.text().contains("the boot id: No such file") && fault.text().contains("read /proc"), "{fault}");
     }
 }

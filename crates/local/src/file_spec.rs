@@ -88,6 +88,9 @@ impl FileSpec {
                 Err(_) if self.path.symlink_metadata().is_ok_and(|found| !found.is_file()) => {
                     return Err(Fault::corrupt(&self.path, "is no plain file"));
                 }
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    return Err(Fault::failed(&self.path, &format!("opened{}", os::rights_text(&self.path)), &error));
+                }
                 Err(error) => return Err(Fault::failed(&self.path, "opened", &error)),
             }
         }
@@ -183,7 +186,7 @@ impl FileSpec {
     /// Writes and flushes a whole new file.
     fn fill_new(&self, temporary: &Path, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
         let file = os::open(temporary, true)?;
-        os::copy_permissions(&file, dir)?;
+        os::share_with_directory(&file, dir)?;
         let length = MappedState::file_len(self.machine.clock_ids());
         os::allocate(&file, length)?;
         // Written in full: the first write to a block that is only allocated can still need space for metadata.

@@ -2,12 +2,13 @@
 //!
 //! # How it keeps the promise
 //! A state file for each directory, scope, layout and node id holds the state. The *word*, which the crate [`frazil`] mints from,
-//! is in memory that all processes of the machine map. The *ceiling* is on disk. No ID has a time at or above the ceiling. The
+//! is in memory that all processes with the file map. The *ceiling* is on disk. No ID has a time at or above the ceiling. The
 //! ceiling is raised three seconds ahead of the clock, on disk first.
 //!
 //! * **Processes and threads** share the word. After a crash, `kill -9` included, the word is still in the kernel's memory. The
 //!   next start uses it if it has proof that the memory is the one that was left: the same boot, the same mount of the file
-//!   system, the newest record, and a flush that succeeds.
+//!   system, the newest record, and a flush that succeeds. It waits until all that was issued ahead of the clock is over, a second at
+//!   most, since a write error that the kernel has forgotten does not show.
 //! * **Power loss**, another boot, and a file system that is mounted again lose the word. All that was issued is below the
 //!   ceiling, so minting continues at the ceiling.
 //! * **A clock that was set back** meanwhile shows a time before the ceiling. Then minting waits or is refused, and nothing is
@@ -15,12 +16,13 @@
 //! * **A clock that steps forward** by more than a minute is not followed until the step was seen three times over ten minutes.
 //!   So one wrong reading does not reserve a year.
 //! * **Refused** are file systems that lose their files or whose memory is not shared; files that are damaged, copied, replaced
-//!   or of another layout; and a file of which a flush has failed, until its file system is mounted again.
+//!   or of another layout; and a file of which the disk has failed a flush, until its file system is mounted again.
 //!
 //! Proven is what ran on record on a real system: Linux on x64, with glibc and with musl (`platforms`). Elsewhere the opening is
 //! refused unless the caller accepts that ([`LocalOptions::accept_unproven_platform`]).
 //!
 //! # Not covered
+//! * Two users of one machine, unless both give one [`LocalOptions::dir`]: each has another default directory, and so another file.
 //! * Several machines: IDs of two machines can be equal unless the node ids differ.
 //! * A machine that is cloned, and a disk that is set back to an earlier state: the copy has the same node id and the same
 //!   ceiling.

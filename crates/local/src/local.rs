@@ -14,7 +14,7 @@ use crate::cancellation;
 use crate::fault::Fault;
 use crate::open_request::OpenRequest;
 
-/// The options of a generator that never repeats an ID on this machine. Each option has a default.
+/// The options of a [`Local`]. Each option has a default.
 ///
 /// ```
 /// let options = frazil_local::LocalOptions::default();
@@ -23,7 +23,8 @@ use crate::open_request::OpenRequest;
 #[derive(Clone, Debug, Default)]
 pub struct LocalOptions<'a> {
     /// The directory of the state file. It is made if it is missing. Default: `frazil` in `$STATE_DIRECTORY` (systemd),
-    /// in `$XDG_STATE_HOME`, or in `~/.local/state`.
+    /// in `$XDG_STATE_HOME`, or in `~/.local/state`. Each user has another default, so programs of several users need one `dir`: it is
+    /// shared by those who may make files in it.
     pub dir: Option<PathBuf>,
     /// The node id. Default: 0, which is right if IDs of this machine are never compared with those of another.
     pub node: Option<Node<'a>>,
@@ -34,7 +35,7 @@ pub struct LocalOptions<'a> {
     pub max_lead_ms: Option<u64>,
     /// Where the sequence starts in a new tick. All generators that have the file open need the same value.
     pub sequence_start: SequenceStart,
-    /// How long opening may wait for the first ID, in milliseconds. Default: 3500.
+    /// How long opening may wait, for others that are attaching and for the first ID together, in milliseconds. Default: 3500.
     pub start_wait_ms: Option<u64>,
     /// The name of a file system that frazil does not know to be safe, as the refusal gives it. By passing it the caller confirms
     /// that only this machine uses the file system, that it can be mapped, and that flushed data lasts.
@@ -44,12 +45,13 @@ pub struct LocalOptions<'a> {
     pub accept_unproven_platform: bool,
 }
 
-/// A generator whose IDs never repeat on this machine.
+/// A generator whose IDs never repeat on this machine among the programs of one user, or of all users who give one `dir`.
 ///
 /// This type is:
 ///
 /// * **A [`Generator`]**: it has the same methods and is as lock-free.
-/// * **Shared** with all others of the same directory, scope, layout and node id, in all processes of the machine.
+/// * **Shared** with all others of the same directory, scope, layout and node id, in all processes of the machine. The default
+///   directory belongs to one user.
 /// * **Durable**: crashes, power loss and a clock that is set back repeat nothing.
 ///
 /// It shares no state with a generator of a [`Registry`](frazil::Registry). So if a process opens both kinds with one layout and

@@ -4,6 +4,9 @@
 //! the file does not release them (as it does POSIX locks), they need no process ids, and the system releases them however a
 //! process ends. Each locks one byte beyond the end of the file.
 //!
+//! A process is attached while it holds an exclusive lock on one of [`USERS`] bytes. Who may only read the file can take no exclusive
+//! lock, so nobody else vouches for the mapped state, which is used without proof while a process is attached.
+//!
 //! They say nothing about another file of the same name. For that there is [`crate::name_locks`].
 
 use std::fs::File;
@@ -11,8 +14,7 @@ use std::io;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::os;
-pub(crate) use crate::os::Mode;
+use crate::os::{self, Identity, Mode};
 
 /// Beyond the end of every state file.
 const FIRST_BYTE: u64 = 1 << 40;
@@ -24,24 +26,58 @@ pub(crate) enum FileLock {
     Attach = 0,
     /// Held while the ceiling moves.
     Raise = 1,
-    /// Held, shared, for as long as a process is attached.
-    Attached = 2,
 }
 
 impl FileLock {
     /// The byte that it locks.
-    pub(crate) const fn byte(self) -> u64 {
+    const fn byte(self) -> u64 {
         FIRST_BYTE + self as u64
     }
 }
 
 /// Takes, changes or releases a lock. `false` if the lock of another open file conflicts.
-pub(crate) fn set(file: &File, lock: FileLock, mode: Mode) -> io::Result<bool> {
+fn set(file: &File, lock: FileLock, mode: Mode) -> io::Result<bool> {
     os::lock(file, lock.byte(), mode)
 }
 
-/// Whether another open file is attached, as far as the system tells. Not for a file that is attached itself.
-pub(crate) fn another_is_attached(file: &File) -> bool {
+/// The byte of the first user. Each process that is attached holds one byte from there on.
+const FIRST_USER: u64 = FIRST_BYTE + 2;
+/// How many processes can be attached at the same time.
+const USERS: u64 = 1 << 16;
+
+/// The byte that shows this process as attached, for as long as its file is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UserByte(u64);
+
+/// Shows this process as attached. `None` if no byte is free. Needs the lock [`FileLock::Attach`].
+pub(crate) fn show_attached(file: &File) -> io::Result<Option<UserByte>> {
+    // Where processes have different ids, the first attempt succeeds.
+    let first = u64::from(std::process::id());
+    for at in first..first + USERS {
+        let byte = FIRST_USER + at % USERS;
+        if os::lock(file, byte, Mode::Exclusive)? {
+            return Ok(Some(UserByte(byte)));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether another open file is attached. `own` shows that this one is. Needs the lock [`FileLock::Attach`].
+pub(crate) fn another_is_attached(file: &File, own: Option<UserByte>) -> io::Result<bool> {
+    // On Windows an open file's own lock is in its way.
+    let own = own.filter(|_| cfg!(windows));
+    if let Some(UserByte(byte)) = own {
+        os::lock(file, byte, Mode::Unlocked)?;
+    }
+    let another = os::is_locked(file, FIRST_USER, USERS, Mode::Exclusive);
+    if let Some(UserByte(byte)) = own {
+        os::lock(file, byte, Mode::Exclusive)?;
+    }
+    another
+}
+
+/// The same as far as the system tells, without that lock. Not for a file that is attached itself.
+pub(crate) fn another_seems_attached(file: &File) -> bool {
     // Windows shows a lock only to who tries to take it. A process that counts the others must not see that attempt, so it is made
     // under the lock of those who count. While another has that lock, nothing is known.
     let _counting = if cfg!(windows) {
@@ -50,7 +86,12 @@ pub(crate) fn another_is_attached(file: &File) -> bool {
     } else {
         None
     };
-    os::is_locked(file, FileLock::Attached.byte(), 1).unwrap_or(false)
+    another_is_attached(file, None).unwrap_or(false)
+}
+
+/// How many processes are attached to a file to which this process is. `None` if the system does not show it.
+pub(crate) fn count_attached(identity: Identity) -> Option<u64> {
+    os::holders(identity, FIRST_USER..FIRST_USER + USERS)
 }
 
 /// A lock that is released when this is dropped.
@@ -105,22 +146,43 @@ mod tests {
     #[test]
     fn a_look_at_who_is_attached_takes_no_lock() {
         let [one, other] = two_open_files("look");
-        assert!(!another_is_attached(&one));
-        assert!(set(&other, FileLock::Attached, Mode::Exclusive).unwrap(), "the look took nothing");
-        assert!(set(&other, FileLock::Attached, Mode::Shared).unwrap());
-        assert!(another_is_attached(&one) && another_is_attached(&one));
-        assert!(set(&one, FileLock::Attached, Mode::Shared).unwrap(), "nor the shared lock");
-        assert!(set(&one, FileLock::Attached, Mode::Unlocked).unwrap());
+        assert!(!another_seems_attached(&one));
+        let user = show_attached(&other).unwrap();
+        assert!(another_seems_attached(&one) && another_is_attached(&one, None).unwrap());
+        assert!(!another_is_attached(&other, user).unwrap(), "it does not count itself");
+        assert!(another_seems_attached(&one), "and is attached after that");
+        let own = show_attached(&one).unwrap();
+        assert!(own.is_some() && own != user, "each has a byte of its own");
+        assert!(another_is_attached(&one, own).unwrap() && another_is_attached(&other, user).unwrap());
         drop(other);
-        assert!(retry_for(Duration::from_secs(5), || Ok(!another_is_attached(&one))).unwrap());
+        assert!(retry_for(Duration::from_secs(5), || Ok(!another_is_attached(&one, own)?)).unwrap());
+    }
+
+    // docs/safety.md: 12
+    #[test]
+    #[cfg(unix)]
+    fn a_lock_of_who_may_only_read_the_file_shows_nobody_as_attached_and_takes_the_place_of_nobody() {
+        let path = std::env::temp_dir().join(format!("frazil-locks-reader-{}", std::process::id()));
+        let open = || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+        let (one, other, reader) = (open(), open(), File::open(&path).unwrap());
+        std::fs::remove_file(path).unwrap();
+        let first = FIRST_USER + u64::from(std::process::id()) % USERS;
+        for byte in [FIRST_USER, first] {
+            assert!(os::lock(&reader, byte, Mode::Shared).unwrap());
+        }
+        os::lock(&reader, FIRST_USER, Mode::Exclusive).unwrap_err();
+        assert!(!another_seems_attached(&one));
+        assert_ne!(show_attached(&other).unwrap().unwrap(), UserByte(first));
+        assert!(another_seems_attached(&one));
     }
 
     #[test]
     fn a_lock_keeps_nobody_from_the_data() {
         let [one, other] = two_open_files("data");
-        for lock in [FileLock::Attach, FileLock::Raise, FileLock::Attached] {
+        for lock in [FileLock::Attach, FileLock::Raise] {
             assert!(set(&one, lock, Mode::Exclusive).unwrap());
         }
+        assert!(show_attached(&one).unwrap().is_some());
         os::write_at(&other, b"data", 0).unwrap();
         let mut data = [0; 4];
         os::read_at(&other, &mut data, 0).unwrap();
@@ -128,20 +190,15 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_conflicts_with_exclusive_locks_of_other_open_files_on_the_same_byte() {
+    fn a_lock_conflicts_with_locks_of_other_open_files_on_the_same_byte() {
         let [one, other] = two_open_files("conflicts");
         let set = |file, lock, mode| set(file, lock, mode).unwrap();
-        // On Windows a change that fails leaves no lock, so those who count take theirs again.
-        let again = |file| assert!(!cfg!(windows) || set(file, FileLock::Attached, Mode::Shared));
-        assert!(set(&one, FileLock::Attached, Mode::Shared) && set(&other, FileLock::Attached, Mode::Shared));
-        assert!(!set(&one, FileLock::Attached, Mode::Exclusive));
-        again(&one);
-        assert!(!set(&other, FileLock::Attached, Mode::Exclusive), "the shared lock of the first is still there");
-        again(&other);
+        assert!(set(&one, FileLock::Attach, Mode::Exclusive));
+        assert!(!set(&other, FileLock::Attach, Mode::Exclusive));
         assert!(set(&other, FileLock::Raise, Mode::Exclusive), "another byte");
-        assert!(set(&other, FileLock::Attached, Mode::Unlocked));
-        assert!(set(&one, FileLock::Attached, Mode::Exclusive), "its own lock is no conflict");
-        assert!(!set(&other, FileLock::Attached, Mode::Shared));
+        assert!(set(&one, FileLock::Attach, Mode::Exclusive), "its own lock is no conflict");
+        assert!(set(&one, FileLock::Attach, Mode::Unlocked));
+        assert!(set(&other, FileLock::Attach, Mode::Exclusive));
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! The mapped state: the part of the state file that all processes of the machine map and share.
+//! The mapped state: the part of the state file that all processes with the file map and share.
 //!
 //! | offset | what |
 //! |---|---|
 //! | 0 | magic number |
 //! | 8, 16 | the id of the boot in which the rest was written: in another boot the rest does not count |
 //! | 24 | the disk that the file was on in that boot |
-//! | 32 | 1 after a write or flush has failed: nothing more is issued |
+//! | 32 | 1 after the disk has failed a flush: nothing more is issued |
 //! | 40 | the number of the newest record on disk |
 //! | 48 | the mount of the file system ([`crate::os::superblock_id`]), 0 if it is not known |
 //! | 56 … 95 | the trusted clock ([`crate::trusted_clock`]) |

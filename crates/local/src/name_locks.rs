@@ -15,9 +15,10 @@
 //! A file is opened only while no other file of its name is in use. A process whose path leads to another file stops minting, and
 //! then releases its locks. So two files of one name are never minted from at the same time.
 //!
-//! The locks belong to the open file description (`F_OFD_SETLK`). Any user who can read a directory can take one; while it is
-//! held, the worst effect is a refusal. `flock` does not affect them. No process can hold one exclusively, because a directory
-//! cannot be opened for writing. A forked child inherits them, so it counts as a user for as long as it lives.
+//! The locks belong to the open file description (`F_OFD_SETLK`). Any user who can read a directory can take one, on all its
+//! bytes too; while it is held, the worst effect is a refusal, which says who holds it ([`NameLocks::user`]). `flock` does not
+//! affect them. No process can hold one exclusively, because a directory cannot be opened for writing. A forked child inherits
+//! them, so it counts as a user for as long as it lives.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -28,7 +29,7 @@ use std::sync::{Mutex, PoisonError};
 use siphasher::sip::SipHasher24;
 
 use crate::mutex::lock;
-use crate::os::{self, Identity};
+use crate::os::{self, FoundLock, Identity, Mode};
 
 /// How many bits of a hash stand for the name. If the hashes of two names are equal, a file is refused without need. With a
 /// thousand names below one directory the probability is one in half a million.
@@ -48,6 +49,7 @@ pub(crate) struct NameLocks {
 
 #[derive(Debug)]
 struct LockedDirectory {
+    path: PathBuf,
     directory: File,
     /// The first byte of the name, and the byte of this file.
     name: u64,
@@ -57,17 +59,28 @@ struct LockedDirectory {
 }
 
 impl LockedDirectory {
-    /// Whether another file of this name is in use, as far as this directory tells.
-    fn other_file_in_use(&self) -> io::Result<bool> {
+    /// The lock of another file of this name, as far as this directory shows one.
+    fn other_file(&self) -> io::Result<Option<FoundLock>> {
         let Self { directory, name, file, .. } = self;
         let after = file + 1;
         for (from, count) in [(*name, file - name), (after, name + (1 << FILE_BITS) - after)] {
-            if os::is_locked(directory, from, count)? {
-                return Ok(true);
+            let found = os::find_lock(directory, from, count, Mode::Shared)?;
+            if found.is_some() {
+                return Ok(found);
             }
         }
-        Ok(false)
+        Ok(None)
     }
+}
+
+/// What shows that another file of a name is in use.
+#[derive(Debug)]
+pub(crate) struct OtherUser {
+    pub(crate) directory: PathBuf,
+    /// The lock on that directory.
+    pub(crate) lock: FoundLock,
+    /// The process that holds it, and its name, if they are shown.
+    pub(crate) holder: Option<(u32, String)>,
 }
 
 /// How many steps a path may take. Linux follows 40 links; `..` takes a step too.
@@ -138,8 +151,7 @@ impl NameLocks {
     /// The directory that cannot be opened for another reason than permissions.
     pub(crate) fn acquire(path: &Path, identity: Identity) -> Result<Self, (PathBuf, io::Error)> {
         let mut locks = Self { directories: Mutex::default(), incomplete: false };
-        let Identity { device, inode, created_ns, generation } = identity;
-        let numbers = [device, inode, created_ns, u64::from(generation.unwrap_or(0))].map(u64::to_le_bytes);
+        let numbers = identity.lasting().map(u64::to_le_bytes);
         let own = bits_of(numbers.as_flattened(), FILE_BITS);
         let (directory, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
         let failed = |cause| (directory.to_owned(), cause);
@@ -170,9 +182,10 @@ impl NameLocks {
                 }
                 Err(cause) => return Err((directory.to_owned(), cause)),
             };
-            let mut locked = LockedDirectory { directory: opened, name, file: name + own, shows_users: true };
+            let mut locked =
+                LockedDirectory { path: directory.to_owned(), directory: opened, name, file: name + own, shows_users: true };
             // A file system without such locks on directories shows no users.
-            let answer = os::lock_directory(&locked.directory, locked.file).and_then(|()| locked.other_file_in_use());
+            let answer = os::lock_directory(&locked.directory, locked.file).and_then(|()| locked.other_file().map(drop));
             locked.shows_users = answer.is_ok();
             self.incomplete |= !locked.shows_users;
             self.directories.get_mut().unwrap_or_else(PoisonError::into_inner).push(locked);
@@ -184,7 +197,15 @@ impl NameLocks {
     pub(crate) fn other_file_in_use(&self) -> bool {
         let directories = lock(&self.directories);
         // One that has answered before and does not now may hide a user.
-        directories.iter().any(|directory| directory.shows_users && directory.other_file_in_use().unwrap_or(true))
+        directories.iter().any(|directory| directory.shows_users && directory.other_file().map_or(true, |found| found.is_some()))
+    }
+
+    /// What shows another file of this name; `None` if nothing does any more.
+    pub(crate) fn user(&self) -> Option<OtherUser> {
+        lock(&self.directories).iter().filter(|directory| directory.shows_users).find_map(|found| {
+            let lock = found.other_file().ok().flatten()?;
+            Some(OtherUser { directory: found.path.clone(), lock, holder: os::holder(&found.directory, lock) })
+        })
     }
 
     /// Whether another file of this name can be in use without being seen.

@@ -6,15 +6,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use frazil::Code;
+use frazil::{Code, Error};
 
 use crate::attachment::Attachment;
 use crate::fault::Fault;
 use crate::file_spec::FileSpec;
-use crate::mutex::lock;
-use crate::opening;
+use crate::mutex::{lock, lock_within};
+use crate::opening::{self, Patience};
 use crate::process;
 use crate::wait_rule::Sightings;
 
@@ -60,7 +60,8 @@ impl Attached {
     }
 }
 
-/// Returns the attachment of a file, the existing one or a new one, and how long it is until the first ID.
+/// Returns the attachment of a file, the existing one or a new one, and how long it is until the first ID. Refused if that and what the
+/// opening has waited for are longer than `start_wait_ms` together.
 pub(crate) fn attach_or_share(spec: &FileSpec, start_wait_ms: u64) -> Result<(Arc<Attachment>, u64), Fault> {
     let started = Instant::now();
     let entry = {
@@ -69,26 +70,38 @@ pub(crate) fn attach_or_share(spec: &FileSpec, start_wait_ms: u64) -> Result<(Ar
         files.retain(|_, entry| Arc::strong_count(entry) > 1 || entry.is_in_use());
         Arc::clone(files.entry((process::unique_id(), spec.path().to_owned())).or_default())
     };
-    let shared = lock(&entry.attached).share(spec, started)?;
+    // Another thread may hold it while it waits for another process.
+    let hold =
+        |patience: Patience| lock_within(&entry.attached, patience.rest(), || false).ok_or_else(|| patience.is_over(spec.path()));
+    let wait = Duration::from_millis(start_wait_ms);
+    let shared = hold(Patience::new(wait))?.share(spec, started)?;
+    let within = |attachment, wait_ms, rest| {
+        if Duration::from_millis(wait_ms) > rest {
+            return Err(Error::retry_after(Code::ClockBackward, wait_ms).into());
+        }
+        Ok((attachment, wait_ms))
+    };
     if let Some(attachment) = shared {
         let wait_ms = attachment.wait_ms()?;
-        return Ok((attachment, wait_ms));
+        return within(attachment, wait_ms, wait);
     }
-    opening::open(spec, start_wait_ms, &entry.sightings, |candidate| {
-        let mut attached = lock(&entry.attached);
-        if let Some(attachment) = attached.share(spec, started)? {
-            let wait_ms = attachment.wait_ms()?;
-            return Ok(Some((attachment, wait_ms)));
-        }
-        let opened = candidate.attach(spec).inspect_err(|fault| {
-            if fault.code() == Code::StateFileFailed {
-                attached.held = Some((Instant::now(), fault.clone()));
+    let ((attachment, wait_ms), rest) =
+        opening::open(spec, wait.saturating_sub(started.elapsed()), &entry.sightings, |candidate, patience| {
+            let mut attached = hold(patience)?;
+            if let Some(attachment) = attached.share(spec, started)? {
+                let wait_ms = attachment.wait_ms()?;
+                return Ok(Some((attachment, wait_ms)));
             }
+            let opened = candidate.attach(spec, patience).inspect_err(|fault| {
+                if fault.code() == Code::StateFileFailed {
+                    attached.held = Some((Instant::now(), fault.clone()));
+                }
+            })?;
+            Ok(opened.map(|(file, wait_ms)| {
+                let attachment = Arc::new(Attachment::new(file));
+                *attached = Attached { attachment: Arc::downgrade(&attachment), held: None };
+                (attachment, wait_ms)
+            }))
         })?;
-        Ok(opened.map(|(file, wait_ms)| {
-            let attachment = Arc::new(Attachment::new(file));
-            *attached = Attached { attachment: Arc::downgrade(&attachment), held: None };
-            (attachment, wait_ms)
-        }))
-    })
+    within(attachment, wait_ms, rest)
 }

@@ -53,11 +53,9 @@ impl OpenRequest {
         if wall_ms() < epoch_ms {
             return Err(Error::with_subject(Code::ClockBeforeEpoch, Subject::Generator).into());
         }
-        let (attachment, wait_ms) = attach_or_share(&spec, start_wait_ms)?;
-        if wait_ms > start_wait_ms {
-            return Err(Error::retry_after(Code::ClockBackward, wait_ms).into());
-        }
-        Ok((attachment, wait_ms))
+        // A process without that clock must find out before it has touched the file.
+        os::since_boot_ms().map_err(|cause| Fault::failed(spec.path(), "used, because there is no clock", &cause))?;
+        attach_or_share(&spec, start_wait_ms)
     }
 
     /// The file that the options lead to.

@@ -25,16 +25,18 @@ use crate::cancellation;
 use crate::disk::{Header, Record};
 use crate::fault::Fault;
 use crate::file_spec::{self, FileSpec};
-use crate::locks::{self, FileLock, Mode};
+use crate::locks::{self, FileLock};
 use crate::mapped::MappedState;
 use crate::mutex::lock;
-use crate::name_locks::NameLocks;
+use crate::name_locks::{NameLocks, OtherUser};
 use crate::os::{self, Identity};
 use crate::state_start::StateStart;
 use crate::wait_rule::{Look, Sightings};
 
-/// How long to wait for another process that attaches, leaves or raises the ceiling.
+/// How long to wait at most for other threads and processes that attach, leave or raise the ceiling.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
+/// One that goes on is done long before this, so it is not held up if an opening has waited for so long.
+const HELD_UP_AFTER: Duration = Duration::from_secs(1);
 /// How often a file may be replaced while it is opened.
 const ATTEMPTS: u32 = 8;
 /// How often to check whether the users of another file of the name have stopped.
@@ -67,18 +69,21 @@ impl Candidate {
     }
 
     fn look(&self) -> Look {
-        let unseen = self.name_locks.is_incomplete() && !locks::another_is_attached(&self.file);
+        let unseen = self.name_locks.is_incomplete() && !locks::another_seems_attached(&self.file);
         Look { other_user: self.name_locks.other_file_in_use(), unseen_of: unseen.then_some(self.identity) }
     }
 
     /// Attaches to the file. Returns also how long it is until the first ID; `None` if its path leads to another file by now.
-    pub(crate) fn attach(self, spec: &FileSpec) -> Result<Option<(AttachedFile, u64)>, Fault> {
+    pub(crate) fn attach(self, spec: &FileSpec, patience: Patience) -> Result<Option<(AttachedFile, u64)>, Fault> {
         let Candidate { file, file_system, identity, name_locks } = self;
         let path = spec.path();
         let failed = |doing| move |cause: io::Error| Fault::failed(path, doing, &cause);
         // A second descriptor of the same open file, so it has the same locks.
         let locked_file = file.try_clone().map_err(failed("opened"))?;
-        let hold = |lock| locks::hold(&locked_file, lock, LOCK_WAIT).map_err(failed("locked"))?.ok_or_else(|| busy(path));
+        let hold = |lock| {
+            let held = locks::hold(&locked_file, lock, patience.rest()).map_err(failed("locked"))?;
+            held.ok_or_else(|| patience.is_over(path))
+        };
         let _attaching = hold(FileLock::Attach)?;
         // What is read from here on changes only under this lock.
         let _raising = hold(FileLock::Raise)?;
@@ -95,8 +100,7 @@ impl Candidate {
         let record = Record::read(&file).map_err(failed("read"))?;
         let record = record.ok_or_else(|| Fault::corrupt(path, "has a damaged record"))?;
         let mapped = MappedState::map(&file, clock_ids).map_err(failed("mapped"))?;
-        let alone = locks::set(&file, FileLock::Attached, Mode::Exclusive).map_err(failed("locked"))?;
-        locks::set(&file, FileLock::Attached, Mode::Unlocked).map_err(failed("locked"))?;
+        let alone = !locks::another_is_attached(&file, None).map_err(failed("locked"))?;
         if !alone && mapped.lacks_magic() {
             return Err(Fault::overwritten(path));
         }
@@ -108,27 +112,56 @@ impl Candidate {
         }
         // Not before the state is started: a child that is forked meanwhile keeps the lock, and a process that finds it held uses the
         // mapped state without proof.
-        if !locks::set(&file.file, FileLock::Attached, Mode::Shared).map_err(failed("locked"))? {
-            return Err(busy(path));
-        }
+        let Some(user) = locks::show_attached(&file.file).map_err(failed("locked"))? else {
+            return Err(Fault::new(
+                Code::StateFileFailed,
+                Subject::Dir,
+                format!("{} has no room for one more user", path.display()),
+            ));
+        };
+        file.user.get_or_init(|| user);
         Ok(Some((file, wait_ms)))
     }
 }
 
-/// Opens a state file, and makes it if there is none. Users of other files of its name are waited for `wait_ms` at most, and so is
+/// How long an opening waits for those that attach, leave or raise the ceiling, in this process and in others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    started: Instant,
+    wait: Duration,
+}
+
+impl Patience {
+    /// For an opening that may wait for so long from now on.
+    pub(crate) fn new(wait: Duration) -> Self {
+        Self { started: Instant::now(), wait: wait.min(LOCK_WAIT) }
+    }
+
+    /// How long it may still wait.
+    pub(crate) fn rest(self) -> Duration {
+        self.wait.saturating_sub(self.started.elapsed())
+    }
+
+    /// The refusal of an opening that has waited for so long.
+    pub(crate) fn is_over(self, path: &Path) -> Fault {
+        if self.wait >= HELD_UP_AFTER { busy(path) } else { Error::retry_after(Code::ClockBackward, 10).into() }
+    }
+}
+
+/// Opens a state file, and makes it if there is none. Users of other files of its name are waited for `wait` at most, and so is
 /// the end of what they can have issued. Then the file is attached to by `attach`, which returns `None` if its path leads to
-/// another file by then.
+/// another file by then. Returns also how much is left of `wait`, from which only waiting is taken, and not what a slow disk takes.
 pub(crate) fn open<T>(
     spec: &FileSpec,
-    wait_ms: u64,
+    wait: Duration,
     sightings: &Mutex<Sightings>,
-    mut attach: impl FnMut(Candidate) -> Result<Option<T>, Fault>,
-) -> Result<T, Fault> {
+    mut attach: impl FnMut(Candidate, Patience) -> Result<Option<T>, Fault>,
+) -> Result<(T, Duration), Fault> {
     let path = spec.path();
     let started = Instant::now();
-    let wait = Duration::from_millis(wait_ms);
     let mut attempts = 0;
     let mut held = None;
+    let mut waited = Duration::ZERO;
     while attempts < ATTEMPTS {
         if !cancellation::is_wanted() {
             return Err(Error::with_subject(Code::Closed, Subject::Generator).into());
@@ -141,17 +174,17 @@ pub(crate) fn open<T>(
         let look = candidate.look();
         let rest = lock(sightings).note(look, &spec.machine, Instant::now());
         if look.other_user {
-            drop(candidate);
             if started.elapsed() >= wait {
-                return Err(other_file_in_use(path));
+                return Err(other_file_in_use(path, &candidate.name_locks));
             }
-            pause();
+            drop(candidate);
+            waited += pause();
             continue;
         }
         if rest.is_zero() {
-            if let Some(opened) = attach(candidate)? {
+            if let Some(opened) = attach(candidate, Patience::new(wait.saturating_sub(started.elapsed())))? {
                 *lock(sightings) = Sightings::default();
-                return Ok(opened);
+                return Ok((opened, wait.saturating_sub(waited)));
             }
             lock(sightings).note_replaced();
             attempts += 1;
@@ -160,7 +193,7 @@ pub(crate) fn open<T>(
         if started.elapsed() + rest > wait {
             return Err(Error::retry_after(Code::ClockBackward, millis_up(rest)).into());
         }
-        pause();
+        waited += pause();
         if candidate.identity.is_at(os::identity_at(path).map_err(|cause| Fault::failed(path, "found", &cause))?) {
             held = Some(candidate);
         } else {
@@ -171,10 +204,12 @@ pub(crate) fn open<T>(
     Err(Fault::corrupt(path, "is replaced as soon as it is opened"))
 }
 
-/// Waits until the next look.
-fn pause() {
+/// Waits until the next look, and returns for how long.
+fn pause() -> Duration {
     // It differs between processes, so that of two that see each other one comes first.
-    sleep(POLL_INTERVAL + Duration::from_millis(u64::from(std::process::id()) % 16));
+    let pause = POLL_INTERVAL + Duration::from_millis(u64::from(std::process::id()) % 16);
+    sleep(pause);
+    pause
 }
 
 /// A time in milliseconds, rounded up.
@@ -182,13 +217,25 @@ fn millis_up(time: Duration) -> u64 {
     u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
-fn other_file_in_use(path: &Path) -> Fault {
-    let text = format!(
-        "another state file of the name {} is in use: by a process that has not noticed yet that its own was moved, deleted or covered \
-         by a mount, which takes it a second; that is stopped; or for which the path still leads to the other file (a container, \
-         other mounts). End that process, or pass another node",
-        path.display()
-    );
+fn other_file_in_use(path: &Path, name_locks: &NameLocks) -> Fault {
+    let path = path.display();
+    let by = |holder: Option<(u32, String)>| holder.map(|(process, name)| format!(" by process {process} ({name})"));
+    let text = match name_locks.user() {
+        Some(OtherUser { directory, lock, holder }) if !lock.is_of_state_file() => format!(
+            "{} is locked (fcntl){}, on more bytes than a state file locks. That hides whether another file of the name {path} is in use: \
+             end that process",
+            directory.display(),
+            by(holder).unwrap_or_else(|| {
+                " by another user's process, which root finds with: grep -l lock: /proc/[0-9]*/fdinfo/*".to_owned()
+            })
+        ),
+        found => format!(
+            "another state file of the name {path} is in use{}. That process has not noticed yet that its own was moved, deleted or \
+             covered by a mount, which takes it a second; or it is stopped; or the path still leads to the other file there (a container, \
+             other mounts). End it, or pass another node",
+            found.and_then(|found| by(found.holder)).unwrap_or_default()
+        ),
+    };
     Fault::new(Code::StateConflict, Subject::Dir, text)
 }
 

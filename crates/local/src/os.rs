@@ -8,6 +8,7 @@ mod boot_id;
 #[cfg(unix)]
 mod clock;
 mod file_system;
+mod found_lock;
 mod identity;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -20,6 +21,7 @@ mod unix;
 mod windows;
 
 pub(crate) use file_system::Support;
+pub(crate) use found_lock::FoundLock;
 pub(crate) use identity::Identity;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::*;

@@ -3,6 +3,10 @@
 //! The mapped state may be used as it is only if it is certain to be current. While other processes are attached it is, because
 //! they share the memory. Otherwise it needs proof ([`Mapping::Proven`]). Without proof the state is initialized at the ceiling
 //! on disk, and nothing was issued at or above the ceiling.
+//!
+//! The proof does not show a page that could not be written, whose error the kernel has told a process that ended, and of which it has
+//! dropped the page and read the older one. So a proven state issues nothing before all that a process can have issued that ended just
+//! now ([`crate::first_id::unissued_from_ms`]). The proof is what counts if the clock was set back.
 
 /// What is known of the mapped state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,10 +64,12 @@ pub(crate) enum Start {
     Initialize,
     /// A closed state starts again at the ceiling.
     AtCeiling,
-    /// The state is closed, and starts again after the last tick that it used.
+    /// The state is closed, and starts again after the last tick that it used, and after all that a process can have issued.
     AfterLastTick,
-    /// The state goes on as it is.
-    Continue,
+    /// The state goes on, after all that a process can have issued.
+    Resume,
+    /// The state goes on as it is: other processes use it.
+    Join,
 }
 
 impl Start {
@@ -77,7 +83,8 @@ impl Start {
             (Mapping::InUse, Word::OtherSequenceStart) => Self::RefuseConflict,
             // Positions of a tick are other IDs if the sequence starts elsewhere, so the tick must be another one too.
             (Mapping::Proven, Word::OtherSequenceStart) => Self::AfterLastTick,
-            (Mapping::InUse | Mapping::Proven, Word::SameSequenceStart) => Self::Continue,
+            (Mapping::Proven, Word::SameSequenceStart) => Self::Resume,
+            (Mapping::InUse, Word::SameSequenceStart) => Self::Join,
         }
     }
 }
@@ -99,7 +106,8 @@ mod tests {
         (&[Mapping::InUse, Mapping::Proven], &[false], &[Word::Closed], Start::AtCeiling),
         (&[Mapping::InUse], &[false], &[Word::OtherSequenceStart], Start::RefuseConflict),
         (&[Mapping::Proven], &[false], &[Word::OtherSequenceStart], Start::AfterLastTick),
-        (&[Mapping::InUse, Mapping::Proven], &[false], &[Word::SameSequenceStart], Start::Continue),
+        (&[Mapping::Proven], &[false], &[Word::SameSequenceStart], Start::Resume),
+        (&[Mapping::InUse], &[false], &[Word::SameSequenceStart], Start::Join),
     ];
 
     // docs/safety.md: 12, 17

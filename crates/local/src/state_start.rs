@@ -3,7 +3,8 @@
 //!
 //! A mapping that no process uses is proven to be current by four things: the boot, the mount of the file system
 //! ([`os::superblock_id`]), the number of the newest record on disk, and a flush through the new descriptor. The boot id alone is
-//! no proof: a file system that was shut down and mounted again in one boot has lost what was not flushed.
+//! no proof: a file system that was shut down and mounted again in one boot has lost what was not flushed. A state that goes on still
+//! issues nothing before all is over that a process can have issued that ended just now ([`crate::start_rule`]).
 //!
 //! If the state starts again, its window begins at the ceiling, which is above all that was issued. That is at most three seconds
 //! ahead, and after a clean close the end of the last tick used.
@@ -14,10 +15,11 @@ use std::sync::atomic::Ordering;
 use frazil::{Code, Subject, Window};
 
 use crate::attached_file::AttachedFile;
+use crate::ceiling::Unmoved;
 use crate::clock::wall_ms;
 use crate::disk::{Header, Record};
 use crate::fault::Fault;
-use crate::first_id::refuse_far_ahead;
+use crate::first_id::{refuse_far_ahead, unissued_from_ms};
 use crate::mapped::{CLOSED_WORD, MAGIC, Slot};
 use crate::os;
 use crate::start_rule::{Facts, Mapping, Start, Word};
@@ -56,13 +58,21 @@ impl StateStart<'_> {
                 _ => Word::OtherSequenceStart,
             },
         });
-        let needs_proof = alone && matches!(start, Start::AtCeiling | Start::AfterLastTick | Start::Continue);
+        let no_clock = |cause| Fault::failed(&file.path, "used, because there is no clock", &cause);
+        // Read once no other process uses the file.
+        let now_ms = file.ceiling().trusted_ms(wall_ms()).map_err(no_clock)?;
+        let unissued_from_ms = unissued_from_ms(&file.machine, record.ceiling_ms, now_ms);
+        let needs_proof = alone && matches!(start, Start::AtCeiling | Start::AfterLastTick | Start::Resume);
         if needs_proof {
             // A new descriptor gets a write error that the kernel has not reported to any process. If the state goes on, this
             // flush also raises the ceiling, as the first ID would have to, so that a start after a crash takes one flush and not
             // two.
             let ceiling = file.ceiling();
-            let flushed = if start == Start::Continue { ceiling.flush_or_raise(record.ceiling_ms) } else { ceiling.flush() };
+            let flushed = if start == Start::Resume {
+                ceiling.flush_or_raise(record.ceiling_ms, now_ms)
+            } else {
+                ceiling.flush().map_err(Unmoved::Failed)
+            };
             flushed.map_err(|cause| file.not_raised(&cause))?;
         }
         match start {
@@ -72,13 +82,14 @@ impl StateStart<'_> {
             Start::AtCeiling => atomics.begin_anew(self.window_from(record.ceiling_ms)),
             Start::AfterLastTick => {
                 let used_ms = atomics.close(&file.machine).unwrap_or(record.ceiling_ms);
-                atomics.begin_anew(self.window_from(used_ms.max(atomics.from_ms())));
+                atomics.begin_anew(self.window_from(used_ms.max(atomics.from_ms()).max(unissued_from_ms)));
             }
-            Start::Continue => {}
+            Start::Resume => atomics.begin_later(unissued_from_ms),
+            Start::Join => {}
         }
         let wait_ms = file.wait_ms()?;
         // An opening counts as a sighting of the clock, so that processes that live for a second each find out together.
-        file.ceiling().observe_clocks().map_err(|cause| Fault::failed(&file.path, "used, because there is no clock", &cause))?;
+        file.ceiling().observe_clocks().map_err(no_clock)?;
         Ok(wait_ms)
     }
 
@@ -125,7 +136,8 @@ impl StateStart<'_> {
         let Self { file: AttachedFile { path, file, identity, name_locks, mapped, machine, .. }, record, header, .. } = self;
         let failed = |doing| move |cause: io::Error| Fault::failed(path, doing, &cause);
         let window = self.window_from(record.ceiling_ms);
-        refuse_far_ahead(path, machine, record.ceiling_ms, wall_ms())?;
+        let now_ms = wall_ms();
+        refuse_far_ahead(path, machine, record.ceiling_ms, now_ms, now_ms)?;
         name_locks.flush_names(*identity).map_err(failed("found again after a crash"))?;
         let read = failed("read");
         let (boot_id, disk_id) = (os::boot_id().map_err(read)?, os::disk_id(file).map_err(read)?);

@@ -1,7 +1,9 @@
 //! The time to mint with when the wall clock steps far ahead of the clock that counts from the boot.
 //!
 //! If time is reserved up to a wrong reading, that time is lost until it comes. So a step forward by more than a minute is not
-//! followed until it has lasted:
+//! followed until it has lasted. A reading further back is used at once, since it reserves nothing. But the trusted time follows a step
+//! back, too, only once it has lasted: otherwise one process whose clock is wrong would make the right time a step forward for all.
+//! A step has lasted if:
 //!
 //! * it was **seen** at least three times, a minute or more apart, with offsets within a minute of each other;
 //! * the first and the last of these sightings are at least **ten minutes** apart;
@@ -13,7 +15,7 @@
 //!
 //! An *offset* is the wall clock minus the clock since the boot, in milliseconds.
 
-/// A step forward by more than this is not followed at once, and offsets that differ by more are of different steps.
+/// A step by more than this is not followed at once, and offsets that differ by more are of different steps.
 const MAX_STEP_MS: u64 = 60_000;
 /// Sightings that are closer together count as one, because a burst of calls shows no more than one call.
 const MIN_SIGHTING_GAP_MS: u64 = 60_000;
@@ -44,7 +46,7 @@ impl TrustedClock {
 
     /// The state after a reading of both clocks.
     pub(crate) fn after_reading(self, wall_ms: u64, since_boot_ms: u64) -> Self {
-        if wall_ms <= self.time_ms(since_boot_ms).saturating_add(MAX_STEP_MS) {
+        if wall_ms.abs_diff(self.time_ms(since_boot_ms)) <= MAX_STEP_MS {
             return Self::new(wall_ms, since_boot_ms);
         }
         let step_offset_ms = wall_ms.wrapping_sub(since_boot_ms);
@@ -109,14 +111,27 @@ mod tests {
     }
 
     #[test]
-    fn small_steps_and_steps_back_are_followed_at_once() {
+    fn small_steps_are_followed_at_once() {
         assert_eq!(trusted_ahead_ms(&[(1, MINUTE)]), MINUTE);
         assert_eq!(trusted_ahead_ms(&[(1, MINUTE + 1)]), 0);
-        let back = TrustedClock::new(WALL, 0).after_reading(WALL - YEAR, MINUTE);
-        assert_eq!(back.time_ms(MINUTE), WALL - YEAR);
-        assert_eq!(
-            (back.trusted_ms(WALL, MINUTE), back.trusted_ms(WALL - YEAR + MINUTE, MINUTE)),
-            (WALL - YEAR, WALL - YEAR + MINUTE)
-        );
+        let after = |wall_ms| TrustedClock::new(WALL, 0).after_reading(wall_ms, 0).time_ms(0);
+        assert_eq!((after(WALL - MINUTE), after(WALL - MINUTE - 1)), (WALL - MINUTE, WALL));
+    }
+
+    #[test]
+    fn a_reading_further_back_is_used_at_once_and_leaves_the_right_time_trusted() {
+        let wrong = TrustedClock::new(WALL, 0).after_reading(WALL - YEAR, MINUTE);
+        assert_eq!(wrong.trusted_ms(WALL - YEAR, MINUTE), WALL - YEAR);
+        // The broken rule follows it: then the right time is a step forward.
+        assert_eq!(wrong.trusted_ms(WALL + MINUTE, MINUTE), WALL + MINUTE);
+        assert_eq!(wrong.after_reading(WALL + MINUTE, MINUTE).sightings, 0);
+    }
+
+    #[test]
+    fn a_step_back_is_followed_once_it_has_lasted() {
+        let readings = [1, 6, 11].map(|minute| minute * MINUTE);
+        let back = readings.iter().fold(TrustedClock::new(WALL, 0), |clock, at| clock.after_reading(WALL + at - YEAR, *at));
+        assert_eq!(back.time_ms(11 * MINUTE), WALL + 11 * MINUTE - YEAR);
+        assert_eq!(back.trusted_ms(WALL + 11 * MINUTE, 11 * MINUTE), WALL + 11 * MINUTE - YEAR, "a step forward from then on");
     }
 }

@@ -15,10 +15,11 @@
 
 use std::time::{Duration, Instant};
 
-use frazil::{MAX_LEAD_MS, Machine};
+use frazil::Machine;
 
 use crate::ceiling::WINDOW_MS;
 use crate::file_spec::NEW_FOR;
+use crate::first_id::issued_ahead_ms;
 use crate::os::Identity;
 
 /// How much later than a refusal said an opening below a directory that shows no users may be tried again, and still not wait
@@ -27,7 +28,7 @@ const RETRY_GRACE: Duration = Duration::from_millis(250);
 
 /// How far ahead of the clock a user of another file can have issued.
 const fn issued_ahead(machine: &Machine) -> Duration {
-    Duration::from_millis(MAX_LEAD_MS + machine.tick_ms())
+    Duration::from_millis(issued_ahead_ms(machine))
 }
 
 /// How long an opening waits below a directory that shows no users.

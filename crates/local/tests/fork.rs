@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{Error, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -105,9 +106,20 @@ impl Child {
             0 => {
                 // If these stay open, the child does not notice the end of its parent.
                 drop((go, told));
-                work(&mut Parent { go: waits, told: tells });
+                // Not closed before the reason is written: its parent kills it then.
+                let mut parent = Parent { go: waits, told: tells };
+                let result = catch_unwind(AssertUnwindSafe(|| work(&mut parent)));
+                let status = result.map_or_else(
+                    |panic| {
+                        // What the hook has printed is captured, and ends with this process.
+                        let text = panic.downcast_ref::<String>().map_or("a panic", String::as_str);
+                        let _ = std::io::stderr().write_all(format!("the child of a test: {text}\n").as_bytes());
+                        1
+                    },
+                    |()| 0,
+                );
                 // SAFETY: it ends the child without running what the parent registered for its own end.
-                unsafe { libc::_exit(0) }
+                unsafe { libc::_exit(status) }
             }
             process => {
                 assert!(process > 0, "{}", Error::last_os_error());
@@ -344,7 +356,8 @@ fn a_child_with_the_process_id_of_its_parent_is_closed_when_the_window_is_over()
             parent.tell(ids.next(&later));
         })
         .rest();
-        assert_eq!((told.len(), told[2]), (4, Told::Code(Code::Closed)), "{told:?}");
+        assert_eq!(told.len(), 4, "the child says above why it told less: {told:?}");
+        assert_eq!(told[2], Told::Code(Code::Closed), "{told:?}");
         assert_eq!(repeats(&ids_of(&told)), 0);
     });
 }

@@ -25,7 +25,7 @@ use slept_time::SleptTime;
 /// The byte of the lock that is held while a process attaches, …
 const ATTACH: i64 = 1 << 40;
 /// … and the one that shows it as attached.
-const ATTACHED: i64 = (1 << 40) + 2;
+const USERS: (i64, i64) = ((1 << 40) + 2, 1 << 16);
 
 fn is_over(end_ms: u64) -> bool {
     SystemClock.now_ms().unwrap() >= end_ms
@@ -116,7 +116,8 @@ fn a_file_that_was_given_up_is_not_attached_any_more() {
     while run_ahead(&ids).0.retryable() {
         sleep(Duration::from_millis(1));
     }
-    let mut lock = lock_of(ATTACHED);
+    let (l_start, l_len) = USERS;
+    let mut lock = libc::flock { l_len, ..lock_of(l_start) };
     fcntl(open(&moved), FcntlArg::F_OFD_GETLK(&mut lock)).unwrap();
     assert_eq!(i32::from(lock.l_type), libc::F_UNLCK);
     drop(ids);

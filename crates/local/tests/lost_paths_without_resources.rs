@@ -18,7 +18,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 
 /// The byte of the lock that shows a process as attached.
-const ATTACHED: i64 = (1 << 40) + 2;
+const USERS: (i64, i64) = ((1 << 40) + 2, 1 << 16);
 
 /// The faults are those of the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -142,7 +142,8 @@ fn a_file_that_was_given_up_without_a_free_descriptor_is_soon_not_attached_any_m
     }
     until(|| !run_ahead(&ids).0.retryable());
     let [kind, whence] = [libc::F_WRLCK, libc::SEEK_SET].map(|number| i16::try_from(number).unwrap());
-    let mut lock = libc::flock { l_type: kind, l_whence: whence, l_start: ATTACHED, l_len: 1, l_pid: 0 };
+    let (l_start, l_len) = USERS;
+    let mut lock = libc::flock { l_type: kind, l_whence: whence, l_start, l_len, l_pid: 0 };
     fcntl(&file, FcntlArg::F_OFD_GETLK(&mut lock)).unwrap();
     drop(taken);
     assert_eq!(i32::from(lock.l_type), libc::F_UNLCK);

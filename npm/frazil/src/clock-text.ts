@@ -17,6 +17,10 @@ function timeText(ms: number): string {
   return Number.isNaN(date.getTime()) ? `${ms}` : date.toISOString();
 }
 
+/** What a refusal of `Snowflake.local()` says while its clock is `aheadMs` ahead of the time by which it mints. */
+export const distrustText = (nowMs: number, aheadMs: number): string =>
+  `: the clock shows ${timeText(nowMs)}, and the time that is trusted is ${timeText(nowMs - aheadMs)}. A step of the clock is followed once it has lasted 10 minutes.`;
+
 /**
  * What the clock shows, and what it would have to show; empty for other refusals, and for short waits. `isForgotten`: whether neither a
  * file nor a store knows of the IDs after the process has ended. `stoodMs`: how long the call has waited, and the clock has shown the same.

@@ -199,8 +199,14 @@ const retryText = (meaning: string | undefined, retryAfterMs: number, times = ""
   `${meaning} Retry after ${retryAfterMs} ms${times || "."}`;
 
 /** A refusal by the clock that ends by waiting. @internal */
-export function retryError(code: ErrorCode, meaning: string | undefined, retryAfterMs: number): FrazilError {
-  const error: { retryable: boolean; retryAfterMs?: number } = new ClockError(code, retryText(meaning, retryAfterMs));
+export function retryError(
+  code: ErrorCode,
+  meaning: string | undefined,
+  retryAfterMs: number,
+  times?: string,
+): FrazilError {
+  const text = retryText(meaning, retryAfterMs, times);
+  const error: { retryable: boolean; retryAfterMs?: number } = new ClockError(code, text);
   error.retryable = true;
   error.retryAfterMs = retryAfterMs;
   return error as FrazilError;

@@ -67,7 +67,7 @@ export interface LocalOptions<L extends LayoutInput = LayoutInput>
   readonly node?: NodeOption<L>;
   /**
    * The directory of the state file. It is created if it does not exist. Default: `frazil` in `$STATE_DIRECTORY`,
-   * `$XDG_STATE_HOME` or `~/.local/state`.
+   * `$XDG_STATE_HOME` or `~/.local/state`: another for each user, so programs of several users need one `dir`.
    */
   readonly dir?: string;
   /**
@@ -77,7 +77,7 @@ export interface LocalOptions<L extends LayoutInput = LayoutInput>
   readonly scope?: string;
   /** How far IDs may run ahead of the clock, 0 to 1000 ms. Default: 1000. */
   readonly maxLeadMs?: number;
-  /** How long opening may wait until the first ID can be issued. Default: 3500 ms. */
+  /** How long opening may wait, for others that are attaching and until the first ID can be issued. Default: 3500 ms. */
   readonly startWaitMs?: number;
   /**
    * Accepts a file system that frazil does not know to be safe, by its name in the error `UNSUPPORTED_FILE_SYSTEM`. Set

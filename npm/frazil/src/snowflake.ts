@@ -10,7 +10,7 @@ import { Decoding } from "#decoding";
 import { copyIds, Ids, isIdArray, lengthOf } from "./arrays.js";
 import type { Backend } from "./boundary.js";
 import { checkedClock, isFaked, wallClock } from "./clock.js";
-import { LONG_WAIT_MS } from "./clock-text.js";
+import { distrustText, LONG_WAIT_MS } from "./clock-text.js";
 import { ConfigError, configError, type ErrorCode, FrazilError, refusal, retryError } from "./errors.js";
 import { fillArray } from "./fill-array.js";
 import { CODES, First, MEANINGS, Page, Slot } from "./generated/page.js";
@@ -165,10 +165,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #finalCounts!: CoreCounts;
 
   /**
-   * A generator for one machine, without configuration. Its state is in a file that all processes and threads of the
-   * machine share, so IDs do not repeat after a crash, after a power loss, or when the clock is set back. If an earlier
-   * boot may have reserved the current time, opening waits until that time has passed: usually not at all, and at most
-   * `startWaitMs`. A new state file takes a second.
+   * A generator for one machine, without configuration. Its state is in a file that all processes and threads of one user
+   * share, or of all users who give one `dir`. So IDs do not repeat after a crash, after a power loss, or when the clock is
+   * set back. If an earlier boot may have reserved the current time, opening waits until that time has passed: usually not
+   * at all, and at most `startWaitMs`. A new state file takes a second.
    *
    * If IDs of two machines must differ, give each machine its own `node`.
    *
@@ -866,7 +866,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const status = this.#lastStatus;
     const retryMs = this.#lastRetryMs;
     const answers = this.#session?.answers;
-    const error =
+    let error =
       retryMs < LONG_WAIT_MS && !(Host.BLOCKS && this.#lastStoodMs) && !(this.#clock === wallClock && isFaked())
         ? // The frequent refusal, of which the core says only when to retry: it has no rule and no text.
           retryError(CODES[status] as ErrorCode, (answers?.[3] ?? MEANINGS)[status], retryMs)
@@ -879,6 +879,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
             this.#isForgotten(),
             Host.BLOCKS ? this.#lastStoodMs : 0,
           );
+    if (Host.FILES && this.#isLocal && error.code === "CLOCK_BACKWARD" && retryMs >= LONG_WAIT_MS) {
+      const port = this.#port as Port;
+      // Not before: what is read here is written over the refusal in the page.
+      const aheadMs = port.binding.files?.file(port, this.#handle).distrustedMs ?? 0;
+      const times = distrustText(this.#lastRefusedAtMs as number, aheadMs);
+      if (aheadMs > 0) error = retryError(error.code, MEANINGS[status], retryMs, times);
+    }
     this.#lastRefusal = error;
     this.#session?.refused(error);
     return error;

@@ -19,10 +19,10 @@ export declare class Snowflake<const L extends LayoutInput = "default"> {
     /** What the bits mean. */
     readonly layout: Layout<PartsOf<L>>;
     /**
-     * A generator for one machine, without configuration. Its state is in a file that all processes and threads of the
-     * machine share, so IDs do not repeat after a crash, after a power loss, or when the clock is set back. If an earlier
-     * boot may have reserved the current time, opening waits until that time has passed: usually not at all, and at most
-     * `startWaitMs`. A new state file takes a second.
+     * A generator for one machine, without configuration. Its state is in a file that all processes and threads of one user
+     * share, or of all users who give one `dir`. So IDs do not repeat after a crash, after a power loss, or when the clock is
+     * set back. If an earlier boot may have reserved the current time, opening waits until that time has passed: usually not
+     * at all, and at most `startWaitMs`. A new state file takes a second.
      *
      * If IDs of two machines must differ, give each machine its own `node`.
      *

@@ -2,12 +2,9 @@
 
 use std::io;
 
-use nix::time::{ClockId, clock_gettime};
-
-/// Milliseconds on a clock that cannot be set.
-pub(super) fn clock_ms(clock: ClockId) -> io::Result<u64> {
-    let time = clock_gettime(clock)?;
-    match (u64::try_from(time.tv_sec()), u64::try_from(time.tv_nsec())) {
+/// A reading in milliseconds of a clock that cannot be set.
+pub(super) fn ms_of(seconds: i64, nanos: i64) -> io::Result<u64> {
+    match (u64::try_from(seconds), u64::try_from(nanos)) {
         (Ok(seconds), Ok(nanos)) => Ok(seconds * 1000 + nanos / 1_000_000),
         _ => Err(io::Error::other("the clock since the boot is negative")),
     }

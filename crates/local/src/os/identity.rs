@@ -12,8 +12,19 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Whether the file that a path leads to is this one, as far as a path shows it.
+    /// Whether the file that a path leads to is this one, which is open: no other file has its number meanwhile. The time at which it
+    /// was made is compared if it is known of both. A sandbox can forbid the call that shows it, also after the file was opened.
     pub(crate) fn is_at(self, path: Option<Self>) -> bool {
-        path == Some(Self { generation: None, ..self })
+        path.is_some_and(|found| {
+            let is_known = self.created_ns != 0 && found.created_ns != 0;
+            (self.device, self.inode) == (found.device, found.inode) && (!is_known || self.created_ns == found.created_ns)
+        })
+    }
+
+    /// The numbers that tell it from other files, as every process with the file sees them. A sandbox can hide from one of them when
+    /// the file was made, so that counts only where the file system has no generations.
+    pub(crate) fn lasting(self) -> [u64; 4] {
+        let Self { device, inode, created_ns, generation } = self;
+        generation.map_or([device, inode, created_ns, 0], |generation| [device, inode, 0, u64::from(generation)])
     }
 }

@@ -2,8 +2,9 @@
 
 use std::ffi::{CStr, CString};
 use std::fmt::Write as _;
-use std::fs::{File, Metadata, read_link, read_to_string};
+use std::fs::{File, read_link, read_to_string};
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::linux::fs::MetadataExt;
 use std::os::unix::ffi::OsStrExt;
@@ -14,12 +15,13 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl, posix_fallocate};
 use nix::libc;
 use nix::sys::mman::{MRemapFlags, MapFlags, ProtFlags, mmap_anonymous, mremap, munmap};
+use nix::sys::stat::{FileStat, fstat, lstat};
 use nix::sys::statfs::{Statfs, fstatfs};
-use nix::time::ClockId;
 
 use super::boot_id::bits_of;
-use super::clock::clock_ms;
+use super::clock::ms_of;
 use super::file_system::{CONTAINER_LAYER, LOST_AT_RESTART, SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
+use super::found_lock::FoundLock;
 use super::identity::Identity;
 use crate::environment::{absolute_path_in, path_in};
 use crate::{fault, process};
@@ -31,16 +33,28 @@ pub(crate) fn boot_id() -> io::Result<Option<[u64; 2]>> {
     bits_of(&text).map(Some)
 }
 
+/// The number of the call that reads a clock with 64-bit numbers.
+#[cfg(target_pointer_width = "64")]
+const CLOCK_GETTIME: libc::c_long = libc::SYS_clock_gettime;
+#[cfg(target_pointer_width = "32")]
+const CLOCK_GETTIME: libc::c_long = libc::SYS_clock_gettime64;
+
 /// Milliseconds since the boot, suspension included. This clock cannot be set.
+///
+/// It is asked of the kernel and not of the C library, whose clocks a library can replace in one process (libfaketime): the reading is
+/// compared with those of other processes.
 pub(crate) fn since_boot_ms() -> io::Result<u64> {
-    Ok(clock_ms(ClockId::CLOCK_BOOTTIME)?.wrapping_add_signed(-time_namespace_offset_ms()?))
+    let mut time = [0_i64; 2];
+    // SAFETY: the kernel writes two 64-bit numbers, for which there is room.
+    let status = unsafe { libc::syscall(CLOCK_GETTIME, libc::CLOCK_BOOTTIME, time.as_mut_ptr()) };
+    Errno::result(status)?;
+    let [seconds, nanos] = time;
+    Ok(ms_of(seconds, nanos)?.wrapping_add_signed(-time_namespace_offset_ms()?))
 }
 
 /// How far that clock is ahead in the time namespace of this process (a container can have one). It is subtracted from what is
 /// shared with processes outside. 0 if the kernel has no time namespaces.
 fn time_namespace_offset_ms() -> io::Result<i64> {
-    /// The first time namespace (`PROC_TIME_INIT_INO`), which has no offsets.
-    const FIRST: &str = "time:[4026531834]";
     // The offset, and the process that read it: a forked child can be in another namespace.
     static OFFSET_MS: AtomicI64 = AtomicI64::new(0);
     static READ_BY: AtomicU64 = AtomicU64::new(0);
@@ -48,25 +62,43 @@ fn time_namespace_offset_ms() -> io::Result<i64> {
     if READ_BY.load(Ordering::Acquire) == process {
         return Ok(OFFSET_MS.load(Ordering::Relaxed));
     }
-    let space = |name: &str| read_link(format!("/proc/self/ns/{name}"));
-    // The kernel shows the offsets of the namespace for children. After `unshare` that is not the namespace of this process.
-    let offset_ms = match (space("time"), space("time_for_children")) {
-        (Ok(own), _) if own == Path::new(FIRST) => 0,
-        (Ok(own), Ok(children)) if own != children => {
-            return Err(io::Error::other(
-                "this process left its time namespace to its children (unshare), so its offset is not shown",
-            ));
-        }
-        _ => {
-            let offsets = read_to_string("/proc/self/timens_offsets").unwrap_or_default();
-            let mut numbers = offsets.lines().find_map(|line| line.strip_prefix("boottime")).unwrap_or("").split_whitespace();
-            let mut number = || numbers.next().and_then(|text| text.parse::<i64>().ok()).unwrap_or(0);
-            number() * 1000 + number() / 1_000_000
-        }
-    };
+    let offset_ms = read_time_namespace_offset_ms()?;
     OFFSET_MS.store(offset_ms, Ordering::Relaxed);
     READ_BY.store(process, Ordering::Release);
     Ok(offset_ms)
+}
+
+/// Reads that offset. If it cannot be read, the clock is of no use: an offset that is left out moves the time of all processes that
+/// share the file.
+fn read_time_namespace_offset_ms() -> io::Result<i64> {
+    /// The first time namespace (`PROC_TIME_INIT_INO`), which has no offsets.
+    const FIRST: &str = "time:[4026531834]";
+    const OFFSETS: &str = "/proc/self/timens_offsets";
+    let unknown = |path: &str, cause| fault::at(format!("the offset of this time namespace, {path}"), cause);
+    let space = |path: &str| read_link(path).map_err(|cause| (cause.kind(), unknown(path, cause)));
+    let own = match space("/proc/self/ns/time") {
+        Ok(own) if own == Path::new(FIRST) => return Ok(0),
+        Ok(own) => own,
+        // The kernel (before 5.6) has other namespaces, and none of time.
+        Err((io::ErrorKind::NotFound, _)) if Path::new("/proc/self/ns").is_dir() => return Ok(0),
+        Err((_, cause)) => return Err(cause),
+    };
+    // The kernel shows the offsets of the namespace for children. After `unshare` that is not the namespace of this process.
+    if own != space("/proc/self/ns/time_for_children").map_err(|(_, cause)| cause)? {
+        return Err(io::Error::other(
+            "this process left its time namespace to its children (unshare), so its offset is not shown",
+        ));
+    }
+    let offsets = read_to_string(OFFSETS).map_err(|cause| unknown(OFFSETS, cause))?;
+    boot_offset_ms(&offsets)
+        .ok_or_else(|| unknown(OFFSETS, io::Error::other(format!("it has no offset of the clock since the boot: {offsets:?}"))))
+}
+
+/// The offset of the clock since the boot in such a text, which has the line `boottime SECONDS NANOSECONDS`.
+fn boot_offset_ms(offsets: &str) -> Option<i64> {
+    let mut words = offsets.lines().find_map(|line| line.strip_prefix("boottime"))?.split_whitespace();
+    let mut number = || words.next()?.parse::<i64>().ok();
+    number()?.checked_mul(1000)?.checked_add(number()? / 1_000_000)
 }
 
 /// Takes or releases a lock of the open file description. It needs no process ids, and is released with the last descriptor of
@@ -101,14 +133,13 @@ pub(super) fn test_open_file(file: &File, record: &mut libc::flock) -> Result<()
 
 /// The identity of an open file, without its generation.
 pub(super) fn identity_of_open(file: &File) -> io::Result<Identity> {
-    identity_by_statx(file.as_raw_fd(), c"", libc::AT_EMPTY_PATH).unwrap_or_else(|| Ok(identity_of(&file.metadata()?)))
+    identity_by_statx(file.as_raw_fd(), c"", libc::AT_EMPTY_PATH).unwrap_or_else(|| Ok(identity_of(&fstat(file)?)))
 }
 
 /// The identity of the file at a path, without its generation. A link at its end is not followed.
 pub(super) fn identity_of_path(path: &Path) -> io::Result<Identity> {
     let text = CString::new(path.as_os_str().as_bytes())?;
-    identity_by_statx(libc::AT_FDCWD, &text, libc::AT_SYMLINK_NOFOLLOW)
-        .unwrap_or_else(|| Ok(identity_of(&std::fs::symlink_metadata(path)?)))
+    identity_by_statx(libc::AT_FDCWD, &text, libc::AT_SYMLINK_NOFOLLOW).unwrap_or_else(|| Ok(identity_of(&lstat(path)?)))
 }
 
 /// What `statx` says, which also knows when a file was made. `None` if the kernel (before 4.11) or a container forbids the call.
@@ -136,9 +167,15 @@ fn identity_by_statx(descriptor: libc::c_int, path: &CStr, flags: libc::c_int) -
     }))
 }
 
-/// What `stat` says.
-fn identity_of(metadata: &Metadata) -> Identity {
-    Identity { device: metadata.st_dev(), inode: metadata.st_ino(), created_ns: 0, generation: None }
+/// What `stat` says. It is not asked for by the standard library, which keeps to `statx` once that worked: a sandbox can forbid it later.
+#[allow(clippy::useless_conversion, reason = "the types are others on each architecture")]
+fn identity_of(stat: &FileStat) -> Identity {
+    Identity { device: stat.st_dev.into(), inode: stat.st_ino.into(), created_ns: 0, generation: None }
+}
+
+/// Whether an open file still has a directory entry.
+pub(crate) fn has_links(file: &File) -> io::Result<bool> {
+    Ok(fstat(file)?.st_nlink > 0)
 }
 
 nix::ioctl_read!(
@@ -277,14 +314,17 @@ pub(crate) fn state_home() -> Option<PathBuf> {
 /// How often at most to read the kernel's list of locks until two successive readings agree.
 const READINGS: usize = 8;
 
-/// How many open files hold a lock on a byte of a file, by the kernel's list of locks. `None` if the list does not show it.
-pub(crate) fn holders(identity: Identity, byte: u64) -> Option<u64> {
+/// How many open files hold an exclusive lock that begins at one of those bytes of a file, by the kernel's list of locks. `None` if the
+/// list does not show it.
+pub(crate) fn holders(identity: Identity, bytes: Range<u64>) -> Option<u64> {
     let Identity { device, inode, .. } = identity;
     let file = format!("{:02x}:{:02x}:{inode}", nix::sys::stat::major(device), nix::sys::stat::minor(device));
-    let byte = byte.to_string();
     let lists = |line: &&str| {
         let mut words = line.split_whitespace().skip(1);
-        words.next() == Some("OFDLCK") && words.any(|word| word == file) && words.next() == Some(byte.as_str())
+        words.next() == Some("OFDLCK")
+            && words.any(|word| word == "WRITE")
+            && words.any(|word| word == file)
+            && words.next().and_then(|from| from.parse().ok()).is_some_and(|from| bytes.contains(&from))
     };
     // The kernel returns the list page by page, by line number. If locks are taken or released between two pages, a line can
     // appear twice or not at all.
@@ -299,6 +339,32 @@ pub(crate) fn holders(identity: Identity, byte: u64) -> Option<u64> {
     before.filter(|count| *count > 0)
 }
 
+/// A process that holds a lock on a file or directory, and its name. `None` if this process may not see it: it is another user's.
+pub(crate) fn holder(file: &File, lock: FoundLock) -> Option<(u32, String)> {
+    let process = lock.process.filter(|process| *process != 0).or_else(|| open_file_holder(file, lock.from))?;
+    let name = read_to_string(format!("/proc/{process}/comm")).ok()?;
+    Some((process, name.trim_end().to_owned()))
+}
+
+/// A process with an open file that holds a lock from that byte on: the kernel shows the locks of a descriptor beside it.
+fn open_file_holder(file: &File, from: u64) -> Option<u32> {
+    let (device, inode) = file.metadata().map(|found| (found.st_dev(), found.st_ino())).ok()?;
+    let key = format!("{:02x}:{:02x}:{inode}", nix::sys::stat::major(device), nix::sys::stat::minor(device));
+    let from = from.to_string();
+    let shows = |line: &str| {
+        let mut words = line.strip_prefix("lock:").unwrap_or("").split_whitespace();
+        words.any(|word| word == key) && words.next() == Some(from.as_str())
+    };
+    let own = std::process::id();
+    let processes = std::fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    processes.filter(|process| *process != own).find(|process| {
+        let descriptors = std::fs::read_dir(format!("/proc/{process}/fdinfo"));
+        descriptors.is_ok_and(|found| {
+            found.flatten().any(|entry| read_to_string(entry.path()).is_ok_and(|text| text.lines().any(shows)))
+        })
+    })
+}
+
 /// Stops using an open file, so that its locks are released unless a forked child has them. The descriptor stays valid, and refers
 /// to nothing. `false` if the system has no descriptor left for that.
 pub(crate) fn detach_file(file: &File) -> bool {
@@ -311,7 +377,18 @@ pub(crate) fn detach_file(file: &File) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
+    use super::boot_offset_ms;
     use crate::os;
+
+    #[test]
+    fn the_offset_of_a_time_namespace_is_read_as_a_whole_or_not_at_all() {
+        assert_eq!(boot_offset_ms("monotonic           1         0\nboottime        86400 500000000\n"), Some(86_400_500));
+        assert_eq!(boot_offset_ms("monotonic 0 0\nboottime -5 0\n"), Some(-5000));
+        for broken in ["", "monotonic 1 0\n", "boottime\n", "boottime 1\n", "boottime x 0\n", "boottime 9223372036854775807 0\n"]
+        {
+            assert_eq!(boot_offset_ms(broken), None, "{broken:?}");
+        }
+    }
 
     // With every C library: processes with glibc and with musl that share a file must agree on its identity.
     // docs/safety.md: 16

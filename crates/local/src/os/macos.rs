@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::fs::{File, Metadata};
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -11,11 +12,12 @@ use std::time::SystemTime;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::statfs::fstatfs;
-use nix::time::ClockId;
+use nix::time::{ClockId, clock_gettime};
 
 use super::boot_id::bits_of;
-use super::clock::clock_ms;
+use super::clock::ms_of;
 use super::file_system::{LOST_AT_RESTART, SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
+use super::found_lock::FoundLock;
 use super::identity::Identity;
 use crate::environment::absolute_path_in;
 
@@ -41,7 +43,8 @@ pub(crate) fn boot_id() -> io::Result<Option<[u64; 2]>> {
 
 /// Milliseconds since the boot, sleep included: on macOS `CLOCK_MONOTONIC` counts both. This clock cannot be set.
 pub(crate) fn since_boot_ms() -> io::Result<u64> {
-    clock_ms(ClockId::CLOCK_MONOTONIC)
+    let time = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
+    ms_of(time.tv_sec(), time.tv_nsec())
 }
 
 /// Takes or releases a lock of the open file description, as on Linux.
@@ -62,6 +65,11 @@ pub(super) fn identity_of_open(file: &File) -> io::Result<Identity> {
 
 pub(super) fn identity_of_path(path: &Path) -> io::Result<Identity> {
     Ok(identity_of(&std::fs::symlink_metadata(path)?))
+}
+
+/// Whether an open file still has a directory entry.
+pub(crate) fn has_links(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.nlink() > 0)
 }
 
 fn identity_of(metadata: &Metadata) -> Identity {
@@ -125,8 +133,13 @@ pub(crate) fn state_home() -> Option<PathBuf> {
 }
 
 /// Not known: the kernel does not list its locks.
-pub(crate) const fn holders(_identity: Identity, _byte: u64) -> Option<u64> {
+pub(crate) const fn holders(_identity: Identity, _bytes: Range<u64>) -> Option<u64> {
     None
+}
+
+/// The process that holds a lock, and its name, which is not looked for.
+pub(crate) fn holder(_file: &File, lock: FoundLock) -> Option<(u32, String)> {
+    lock.process.map(|process| (process, String::new()))
 }
 
 /// Stops using an open file, so that its locks are released unless a forked child has them. The descriptor stays valid, and refers

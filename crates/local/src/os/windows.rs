@@ -15,6 +15,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::windows::ffi::OsStrExt;
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::os::windows::io::AsRawHandle;
@@ -36,6 +37,7 @@ use windows_sys::Win32::System::Memory::VirtualLock;
 use windows_sys::Win32::System::SystemInformation::GetTickCount64;
 
 use super::file_system::{SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
+use super::found_lock::FoundLock;
 use super::identity::Identity;
 use super::lock_mode::Mode;
 use crate::environment::absolute_path_in;
@@ -138,15 +140,31 @@ pub(crate) fn lock_directory(_directory: &File, _byte: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether another open file holds a lock on the first of `count` bytes, where there is one byte. Windows shows that only to who
-/// tries to take the lock, so the caller sees to it that nobody else tries meanwhile; the lock must not be held by `file` itself.
-pub(crate) fn is_locked(file: &File, from: u64, count: u64) -> io::Result<bool> {
-    if count != 1 {
+/// Whether another open file holds an exclusive lock on any of `count` bytes. Windows shows that only to who tries to take the lock, so
+/// the caller sees to it that nobody else tries meanwhile; `file` itself must hold none of them.
+pub(crate) fn is_locked(file: &File, from: u64, count: u64, held: Mode) -> io::Result<bool> {
+    if held != Mode::Exclusive {
         return Err(io::ErrorKind::Unsupported.into());
     }
-    let free = lock(file, from, Mode::Exclusive)?;
-    lock(file, from, Mode::Unlocked)?;
+    let free = lock_bytes(file, from, count, Mode::Shared)?;
+    lock_bytes(file, from, count, Mode::Unlocked)?;
     Ok(!free)
+}
+
+/// A directory cannot be locked, and of a file Windows shows only whether it is.
+#[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
+pub(crate) const fn find_lock(_file: &File, _from: u64, _count: u64, _held: Mode) -> io::Result<Option<FoundLock>> {
+    Ok(None)
+}
+
+/// Not looked for: there is no lock of a directory.
+pub(crate) const fn holder(_file: &File, _lock: FoundLock) -> Option<(u32, String)> {
+    None
+}
+
+/// Not shown.
+pub(crate) const fn rights_text(_path: &Path) -> String {
+    String::new()
 }
 
 /// Windows does not show it.
@@ -177,7 +195,7 @@ pub(crate) const fn detach_file(_file: &File) -> bool {
 
 /// Does nothing: a file inherits the permissions of its directory.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn copy_permissions(_file: &File, _directory: &Path) -> io::Result<()> {
+pub(crate) const fn share_with_directory(_file: &File, _directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -240,6 +258,12 @@ pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
 /// Takes, changes or releases the lock on a byte. `false` if the lock of another open file conflicts; then no lock is held. A
 /// change is two steps, so it is done only while no other process attaches or leaves.
 pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
+    lock_bytes(file, byte, 1, mode)
+}
+
+/// The same for several bytes.
+fn lock_bytes(file: &File, byte: u64, count: u64, mode: Mode) -> io::Result<bool> {
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
     let mut offset = OVERLAPPED::default();
     #[expect(clippy::cast_possible_truncation, reason = "its two halves")]
     {
@@ -247,7 +271,7 @@ pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
         offset.Anonymous.Anonymous.OffsetHigh = (byte >> 32) as u32;
     }
     // SAFETY: the handle is open, and the structure outlives the call, which does not wait.
-    if unsafe { UnlockFileEx(handle(file), 0, 1, 0, &raw mut offset) } == 0 {
+    if unsafe { UnlockFileEx(handle(file), 0, count, 0, &raw mut offset) } == 0 {
         let error = io::Error::last_os_error();
         // Windows says that it was not locked; wine, that the lock conflicts.
         if !is(&error, ERROR_NOT_LOCKED) && !is(&error, ERROR_LOCK_VIOLATION) {
@@ -260,7 +284,7 @@ pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
         Mode::Exclusive => LOCKFILE_FAIL_IMMEDIATELY | LOCKFILE_EXCLUSIVE_LOCK,
     };
     // SAFETY: as above.
-    if unsafe { LockFileEx(handle(file), flags, 0, 1, 0, &raw mut offset) } != 0 {
+    if unsafe { LockFileEx(handle(file), flags, 0, count, 0, &raw mut offset) } != 0 {
         return Ok(true);
     }
     let error = io::Error::last_os_error();
@@ -311,6 +335,6 @@ pub(crate) fn state_home() -> Option<PathBuf> {
 }
 
 /// Not known: the system does not list its locks.
-pub(crate) const fn holders(_identity: Identity, _byte: u64) -> Option<u64> {
+pub(crate) const fn holders(_identity: Identity, _bytes: Range<u64>) -> Option<u64> {
     None
 }

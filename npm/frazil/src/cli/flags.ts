@@ -24,7 +24,7 @@ const TABLE = {
   },
   dir: {
     value: "PATH",
-    help: "the directory of the state file (default: frazil in $STATE_DIRECTORY, $XDG_STATE_HOME or\n~/.local/state)",
+    help: "the directory of the state file (default, another for each user: frazil in\n$STATE_DIRECTORY, $XDG_STATE_HOME or ~/.local/state)",
   },
   scope: { value: "NAME", help: "the name of the ID space (default: default)" },
   "accept-unproven-platform": {
