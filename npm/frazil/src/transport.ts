@@ -14,6 +14,7 @@
  */
 import { ConfigError, DecodeError, type ErrorDetails, FrazilError, refusal } from "./errors.js";
 import { ANY_ID, type Id, type IdInput, type IdText, parseId } from "./id.js";
+import { putOwn } from "./own-properties.js";
 import type { Shape } from "./shape.js";
 
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "./errors.js";
@@ -181,12 +182,12 @@ function withIds(root: unknown, names: ReadonlySet<unknown>): unknown {
       // Each character would be a key.
       if (value instanceof String) return {};
       if (!Array.isArray(value)) return { ...value };
-      const list = [];
+      const list: unknown[] = [];
       // No iterator, which may be one of the array's own.
       for (let index = 0; index < value.length; index++) {
         // A message of a few bytes may have an array with 2^32 of them.
         if (!(index in value)) return undefined;
-        list[index] = value[index];
+        putOwn(list, index, value[index]);
       }
       return list;
     });
@@ -207,7 +208,7 @@ function withIds(root: unknown, names: ReadonlySet<unknown>): unknown {
       const given = copy[key];
       const inner = find(given);
       const list = inner?.copy;
-      if (!names.has(key)) inner?.places.push([each, key]);
+      if (!names.has(key)) inner && putOwn(inner.places, inner.places.length, [each, key]);
       else if (Array.isArray(list)) {
         const ids = list.map((element, index) => idIn(`${key}[${index}]`, element, { index }));
         if (ids.some((id, index) => id !== list[index])) change(each, key, ids);
