@@ -130,9 +130,8 @@ export function json<T>(value: JsonInput<T>, init?: JsonResponseInit): JsonRespo
   const rule = "must be a value that has a JSON text, such as null: no cycle, and not too deep";
   const text = resultOf("value", value, rule, () => JSON.stringify(value, jsonReplacer));
   // Bytes, because the host gives a text a content type of its own, and then nobody knows whether `init` had one.
-  const bytes = new TextEncoder().encode(text);
   return resultOf("init", init, "must fit a response with a body. Without one: new Response(null, init)", () => {
-    const response = new Response(bytes, init as ResponseInit);
+    const response = new Response(new TextEncoder().encode(text), init as ResponseInit);
     if (!response.headers.has("content-type")) response.headers.set("content-type", "application/json");
     return response as JsonResponse;
   });
