@@ -221,7 +221,12 @@ for (const [name, { json, jsonReplacer, readIds, toSql }] of Object.entries({
         const given = Object.getOwnPropertyDescriptor(globalThis, name);
         delete globalThis[name];
         try {
-          const details = { code: "INVALID_ARGUMENT", field: "init", value: undefined, rule: /new Response\(null, init\)$/ };
+          const details = {
+            code: "INVALID_ARGUMENT",
+            field: "init",
+            value: undefined,
+            rule: /new Response\(null, init\)$/,
+          };
           refused(() => json(1), { ...details, cause: new RegExp(`^ReferenceError: ${name} is`) });
         } finally {
           Object.defineProperty(globalThis, name, given);
