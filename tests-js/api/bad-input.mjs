@@ -115,7 +115,7 @@ function* options() {
   }
   for (const field of ["maxLeadMs", "maxWaitMs", "maxAsyncWaitMs"]) {
     for (const value of [-1, 1.5, Number.NaN, "5", null, 5n, [], unconvertible, 2 ** 31, Number.POSITIVE_INFINITY]) {
-      yield option(field, value, "INVALID_OPTION", whole(0, 2 ** 31 - 1));
+      yield option(field, value, "INVALID_OPTION", whole(0, field === "maxLeadMs" ? 1000 : 2 ** 31 - 1));
     }
   }
   yield option("maxLeadMs", 1001, "INVALID_OPTION", ruleOf("STATIC_LEAD", 0, 1000));
@@ -178,6 +178,13 @@ function* layouts() {
   for (const fields of [null, 5, {}, { time: 41 }, "time 41"]) {
     yield withFields(fields, "fields", fields, rules.FIELD_LIST);
   }
+  // Each field has a bit, so a long list need not be read: that of a few bytes may have a length of 2^32.
+  for (const [fields, unsigned] of [
+    [Array(65).fill(node), false],
+    [Array(1e9), false],
+    [Array(2 ** 32 - 1), true],
+  ])
+    yield layout(spec({ unsigned, fields }), "fields", fields, ruleOf("WIDTH", 0, unsigned ? 64 : 63));
   for (const [fields, rule] of [
     [[], oneTime],
     [[node, sequence], oneTime],

@@ -128,8 +128,21 @@ test("columns that do not fit are refused, and nothing is written", async () => 
     [ids, "node", { ...fitting(), node: new Int32Array(2) }],
     [ids, "timestampMs", {}],
     // In the memory of the IDs.
-    [over, "timestampMs", { ...fitting(), timestampMs: new Float64Array(shared, 24, 2) }],
-    [over, "node", { ...fitting(), node: new Uint32Array(shared, 0, 2) }],
+    [over, "timestampMs", { ...fitting(), timestampMs: new Float64Array(shared, 16, 2) }],
+    [over, "node", { ...fitting(), node: new Uint32Array(shared, 4, 2) }],
+    // Two in one another's: over one buffer, at the same place or at one that both reach.
+    [
+      ids,
+      "sequence",
+      { ...fitting(), timestampMs: new Float64Array(shared, 0, 2), sequence: new Float64Array(shared, 0, 2) },
+    ],
+    [
+      ids,
+      "sequence",
+      { ...fitting(), timestampMs: new Float64Array(shared, 0, 2), sequence: new Float64Array(shared, 8, 2) },
+    ],
+    [ids, "node", { ...fitting(), timestampMs: new Float64Array(shared, 8, 2), node: new Uint32Array(shared, 20, 2) }],
+    [ids, "node", { ...fitting(), sequence: new Float64Array(shared, 8, 2), node: new Uint32Array(shared, 4, 2) }],
   ]) {
     const before = structuredClone(into);
     const error = await errorOf(() => layout.decodeMany(given, into));
@@ -141,6 +154,26 @@ test("columns that do not fit are refused, and nothing is written", async () => 
     assert.equal((await errorOf(() => layout.decodeMany(ids, into))).code, "INVALID_ARGUMENT");
   const misspelt = await errorOf(() => layout.decodeMany(ids, { ...fitting(), timestamp: 1 }));
   assert.deepEqual([misspelt.code, misspelt.field], ["INVALID_ARGUMENT", "timestamp"]);
+});
+
+test("the IDs and all columns may lie in one buffer, beside each other", () => {
+  const layout = layoutOf("time 20, node 4, clock 3, sequence 10");
+  const expected = layout.decodeMany(BigUint64Array.of(5n, 2n ** 37n - 1n));
+  for (const Buffer of [ArrayBuffer, SharedArrayBuffer]) {
+    const memory = new Buffer(64);
+    const ids = new BigUint64Array(memory, 16, 2);
+    ids.set([5n, 2n ** 37n - 1n]);
+    const into = {
+      timestampMs: new Float64Array(memory, 32, 2),
+      node: new Uint32Array(memory, 8, 2),
+      clock: new Uint32Array(memory, 0, 2),
+      sequence: new Float64Array(memory, 48, 2),
+    };
+    assert.deepEqual(layout.decodeMany(ids, into), expected);
+    assert.deepEqual([...ids], [5n, 2n ** 37n - 1n]);
+    const clash = { ...into, clock: new Uint32Array(memory, 4, 2) };
+    assert.throws(() => layout.decodeMany(ids, clash), { code: "INVALID_ARGUMENT", field: "into.clock" });
+  }
 });
 
 test("a getter that transfers the IDs, or shows another array at the second reading, is no way in", () => {

@@ -73,6 +73,28 @@ test("FRAZIL_BACKEND selects the backend", () => {
 
 // The process
 
+test("where the host has no random numbers, only the calls that draw some are refused, by name", async () => {
+  const script = `
+    delete globalThis.crypto;
+    const { Snowflake } = await import("frazil");
+    const { errorOf } = await import("./tests-js/api/bad-input.mjs");
+    const plain = new Snowflake({ node: 7 }).nextMany(2).length;
+    const errors = [];
+    for (const source of [undefined, {}, { getRandomValues: 5 }]) {
+      globalThis.crypto = source;
+      const { code, field, message } = await errorOf(() => new Snowflake({ node: 8, sequenceStart: "random" }).next());
+      errors.push([code, field, message]);
+    }
+    process.stdout.write(JSON.stringify([plain, errors]));
+  `;
+  const refused = (shown) => [
+    "INVALID_OPTION",
+    "globalThis.crypto",
+    `INVALID_OPTION: globalThis.crypto is ${shown}: must have getRandomValues, from which random numbers are drawn here`,
+  ];
+  assert.deepEqual(await inNewProcess(script), [2, ["undefined", "an object", "an object"].map(refused)]);
+});
+
 test("the first ID of a process comes without an error, and has a time after the lead of a predecessor", async () => {
   const script = `
     import { Snowflake } from "frazil";

@@ -149,7 +149,49 @@ test("a tick of ten milliseconds is served from one block while the clock moves 
   assert.equal(ids.stats().reservations, 4);
 });
 
+test("the largest ID of 64 bits is issued by every call, and the next one is TIME_EXHAUSTED", async () => {
+  const layout = {
+    epochMs: 0,
+    tickMs: 2,
+    unsigned: true,
+    fields: [
+      { kind: "time", bits: 42 },
+      { kind: "node", bits: 21 },
+      { kind: "sequence", bits: 1 },
+    ],
+  };
+  const [largest, last] = [2n ** 64n - 1n, 2 * (2 ** 42 - 1)];
+  for (const take of [
+    (ids) => ids.next(),
+    (ids) => BigInt(ids.nextString()),
+    (ids) => ids.tryNext(),
+    (ids) => ids.nextAsync(),
+    (ids) => ids.nextMany(1)[0],
+    (ids) => ids.fill(new BigUint64Array(1))[0],
+  ]) {
+    let now = last;
+    const ids = new Snowflake({ layout, node: 2 ** 21 - 1, maxWaitMs: 0, maxAsyncWaitMs: 0, now: () => now });
+    assert.equal(ids.next(), largest - 1n);
+    // Another millisecond of the last tick: `next()` reserves no block for it.
+    now += 1;
+    assert.equal(await take(ids), largest);
+    assert.equal(ids.stats().issued, 2);
+    await assert.rejects(async () => take(ids), { code: "TIME_EXHAUSTED" });
+    assert.throws(ids.next, { code: "TIME_EXHAUSTED" });
+  }
+});
+
 // The object
+
+test("a method of a subclass is ignored, also by the calls that mint as it does: wrap a generator", () => {
+  class Own extends Snowflake {
+    next() {
+      return 5n;
+    }
+  }
+  const ids = new Own({ node: 7, now: () => start });
+  assert.deepEqual(positions([ids.next(), BigInt(ids.nextString()), ...ids.nextMany(1)]), from(0, 3));
+});
 
 test("every method works when it is detached from its generator", async () => {
   const { next, nextString, nextMany, nextManyStrings, fill, nextAsync, decode, stats, close, ...more } =

@@ -216,6 +216,24 @@ for (const [name, { json, jsonReplacer, readIds, toSql }] of Object.entries({
       }
     });
 
+    test("where the host has no Response or no TextEncoder, json is refused, and the cause says which", () => {
+      for (const name of ["Response", "TextEncoder"]) {
+        const given = Object.getOwnPropertyDescriptor(globalThis, name);
+        delete globalThis[name];
+        try {
+          const details = {
+            code: "INVALID_ARGUMENT",
+            field: "init",
+            value: undefined,
+            rule: /new Response\(null, init\)$/,
+          };
+          refused(() => json(1), { ...details, cause: new RegExp(`^ReferenceError: ${name} is`) });
+        } finally {
+          Object.defineProperty(globalThis, name, given);
+        }
+      }
+    });
+
     test("readIds reads the named keys at any depth, leaves the rest, and does not change the value", () => {
       const at = new Date(0);
       const buffer = new Uint8Array([1, 2]);

@@ -451,7 +451,8 @@ impl Machine {
         self.geometry.gather_node(self.node)
     }
 
-    /// How far the start of the current tick of a state lies ahead of the clock.
+    /// How far the start of the current tick of a state lies ahead of the clock. A word beyond the last tick, which no machine of
+    /// this layout makes, counts as used up.
     ///
     /// ```
     /// # use frazil::{Layout, Machine, Node};
@@ -462,13 +463,11 @@ impl Machine {
     #[must_use]
     pub const fn lead_ms(&self, word: u64, now_ms: u64) -> u64 {
         let g = &self.geometry;
-        let tick = match word {
-            0 => return 0,
-            // The last tick is used up.
-            EXHAUSTED => g.time.max(),
-            next => self.next_tick(next) - 1,
-        };
-        g.tick_start_ms(tick).saturating_sub(now_ms)
+        let Some(last) = word.checked_sub(1) else { return 0 };
+        let tick = last >> g.low_bits();
+        // That of `EXHAUSTED`, or of another layout's word, may be one whose start overflows.
+        let held = if tick > g.time.max() { g.time.max() } else { tick };
+        g.tick_start_ms(held).saturating_sub(now_ms)
     }
 
     /// The most IDs that a call can get if it may wait `wait_ms`: those of every tick that the clock can reach in that time, and

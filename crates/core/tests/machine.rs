@@ -81,3 +81,26 @@ fn fill_accepts_an_array_of_max_count_ids() {
     assert_eq!((error.code(), error.field()), (Code::InvalidArgument, "count"));
     assert_eq!(generator.fill(&clock, &mut vec![0; MAX_COUNT]), Ok(11 * 4096)); // a tick, and ten of lead
 }
+
+/// Words of another layout, of a newer version, or of a damaged file: every bit, and the edges of every field.
+fn foreign_words() -> impl Iterator<Item = u64> {
+    let around = |word: u64| [word.wrapping_sub(1), word, word.wrapping_add(1)];
+    (0..64).flat_map(move |bit| around(1 << bit).into_iter().chain(around(u64::MAX << bit)))
+}
+
+#[test]
+fn a_word_that_no_machine_of_the_layout_makes_counts_as_used_up() {
+    for tick_ms in [1, 7, 1 << 40] {
+        let machine = machine(tick_ms, &[Field::time(10), Field::sequence(3)], 1000);
+        let (end, last_ms) = ((1 << 13) + 1, 1000 + 1023 * tick_ms);
+        for word in foreign_words() {
+            for now_ms in [0, 1000, last_ms, u64::MAX] {
+                let outcome = machine.reserve(word, Window::OPEN, &[], now_ms, usize::MAX, true);
+                assert!(word < end || !matches!(outcome, Outcome::Issued { .. }), "{word} at {now_ms}: {outcome:?}");
+                let lead_ms = machine.lead_ms(word, now_ms);
+                assert!(word < end || lead_ms == last_ms.saturating_sub(now_ms), "{word} at {now_ms}: {lead_ms}");
+                let _ = machine.short_way_from(word).map(|from| machine.short_way().id(word, from, now_ms));
+            }
+        }
+    }
+}

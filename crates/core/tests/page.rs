@@ -5,7 +5,9 @@
 use std::collections::HashSet;
 
 use frazil::page::{Handles, KEYLESS, KINDS, NO_ID, Page, RECHECK, lease_call, slot};
-use frazil::{Code, Field, Key, Layout, LayoutSpec, Machine, Node, Outcome, Registry, Rule, SequenceStart, Subject, Window};
+use frazil::{
+    Code, Field, Key, Layout, LayoutSpec, MAX_LEAD_MS, Machine, Node, Outcome, Registry, Rule, SequenceStart, Subject, Window,
+};
 use serde_json::Value;
 
 mod vector_files;
@@ -459,6 +461,8 @@ fn a_number_that_is_not_whole_is_refused_in_every_slot_of_a_request() {
             host.set(at, value);
             let status = host.open();
             host.assert_refused(status, code, subject, Rule::WholeNumber);
+            let most = |number: u64| host.index(slot::MAX) as u64 == number;
+            assert!(at != slot::MAX_LEAD_MS || most(MAX_LEAD_MS), "a lead has a bound of its own");
         }
     }
     assert!(host.registry.is_empty());

@@ -193,7 +193,7 @@ fn invalid_options_are_refused_with_the_bounds_of_the_rule() {
         (slot::NODE, -1.0, Code::InvalidNode, Some(1023.0)),
         (slot::NODE, f64::NAN, Code::InvalidNode, Some(1023.0)),
         (slot::HAS_NODE, 0.0, Code::NodeRequired, None),
-        (slot::MAX_LEAD_MS, 1.5, Code::InvalidOption, None),
+        (slot::MAX_LEAD_MS, 1.5, Code::InvalidOption, Some(1000.0)),
         (slot::MAX_LEAD_MS, 1001.0, Code::InvalidOption, Some(1000.0)),
         (slot::FIELDS + 1, 42.0, Code::InvalidLayout, None),
     ] {

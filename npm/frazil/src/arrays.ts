@@ -14,6 +14,7 @@ const getter = (name: PropertyKey): (() => unknown) => Object.getOwnPropertyDesc
 const lengthGetter = /* @__PURE__ */ getter("length");
 const bufferGetter = /* @__PURE__ */ getter("buffer");
 const offsetGetter = /* @__PURE__ */ getter("byteOffset");
+const bytesGetter = /* @__PURE__ */ getter("byteLength");
 const tagGetter = /* @__PURE__ */ (() => getter(Symbol.toStringTag))();
 
 /**
@@ -36,6 +37,15 @@ export const bufferOf = (array: ArrayBufferView): ArrayBuffer => apply(bufferGet
 
 /** The byte offset of an array in its buffer. @internal */
 export const offsetOf = (array: ArrayBufferView): number => apply(offsetGetter, array, []) as number;
+
+/** How many bytes an array has. */
+const bytesOf = (array: ArrayBufferView): number => apply(bytesGetter, array, []) as number;
+
+/** Whether two arrays have bytes in common. Arrays of another realm or thread can share memory in a way that nothing shows. @internal */
+export const overlap = (one: ArrayBufferView, other: ArrayBufferView): boolean =>
+  bufferOf(one) === bufferOf(other) &&
+  offsetOf(one) < offsetOf(other) + bytesOf(other) &&
+  offsetOf(other) < offsetOf(one) + bytesOf(one);
 
 /** Copies `count` IDs from position `from` of one array to position `at` of another. @internal */
 export function copyIds(ids: BigUint64Array, from: number, count: number, target: BigUint64Array, at: number): void {

@@ -60,26 +60,52 @@ const TEXT_OPTIONS = [
 
 /** The bytes of the page that hold text. They are the same memory as the IDs. */
 const bytesOf = ({ ids }: PageAccess) => new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
-const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+// By the escapes of URIs, which belong to the language: some realms, as of Jest with jsdom, have no `TextEncoder`.
+const escaped = encodeURIComponent;
+const unescaped = decodeURIComponent;
+
+/** Writes a text as UTF-8. Returns where it ends, or `undefined` if it has no UTF-8 (half of a surrogate pair) or no room. */
+function encode(text: string, into: Uint8Array, from: number): number | undefined {
+  if (text.length > into.length || /\p{Surrogate}/u.test(text)) return undefined;
+  const escapes = escaped(text);
+  let end = from;
+  for (let at = 0; at < escapes.length; at++) {
+    if (end === into.length) return undefined;
+    const isEscape = escapes[at] === "%";
+    into[end++] = isEscape ? parseInt(escapes.slice(at + 1, at + 3), 16) : escapes.charCodeAt(at);
+    if (isEscape) at += 2;
+  }
+  return end;
+}
+
+/** The text of bytes that are UTF-8. */
+function decode(bytes: Uint8Array): string {
+  let escapes = "";
+  for (let at = 0; at < bytes.length; at++) escapes += `%${(bytes[at] as number).toString(16).padStart(2, "0")}`;
+  return unescaped(escapes);
+}
 
 /** The capabilities of the native addon that WebAssembly does not have. @internal */
 export const stateFilesOf = (calls: FileCalls) => ({
   /** Writes a request to open a state file into the page: the options for the file, and what `writeRest` writes. */
   writeRequest(port: PageAccess, given: Record<string, unknown>, writeRest: () => void): void {
     const bytes = bytesOf(port);
-    // Encoded into another array first: a replaced `TextEncoder` is user code, which could write into the page.
+    // Encoded into another array first: what a program replaced is user code, which could write into the page.
     const texts = new Uint8Array(bytes.length);
-    const lengths: number[] = [];
+    const lengths = new Float64Array(TEXT_OPTIONS.length);
     let end = 0;
-    for (const [name] of TEXT_OPTIONS) {
+    for (let at = 0; at < TEXT_OPTIONS.length; at++) {
+      const [name] = TEXT_OPTIONS[at] as (typeof TEXT_OPTIONS)[number];
       const text = given[name];
-      if ((text !== undefined || (name === "dir" && name in given)) && typeof text !== "string")
-        throw configError("INVALID_OPTION", name, text, Rule.TEXT_STRING);
-      const { read, written } = new TextEncoder().encodeInto((text ?? "") as string, texts.subarray(end));
-      // A text that does not fit would be cut off, and name another file.
-      if (read < ((text ?? "") as string).length) throw configError("INVALID_OPTION", name, text, Rule.A_PATH);
-      lengths.push(text === undefined ? NaN : written);
-      end += written;
+      lengths[at] = NaN;
+      if (text === undefined && !(name === "dir" && name in given)) continue;
+      if (typeof text !== "string") throw configError("INVALID_OPTION", name, text, Rule.TEXT_STRING);
+      // Cut off, or with another character in place of half a surrogate pair, it would name another file.
+      const until = encode(text, texts, end);
+      if (until === undefined) throw configError("INVALID_OPTION", name, text, Rule.A_PATH);
+      lengths[at] = until - end;
+      end = until;
     }
     const { startWaitMs, acceptUnprovenPlatform } = given;
     writeRest();

@@ -77,13 +77,14 @@ export function shapeOf({ epochMs, tickMs, fields }: CheckedSpec, join: Join = j
     clock: undefined,
     sequence: undefined,
   };
-  const parts: [string, number, number][] = [];
+  let parts: [string, number, number][] = [];
   for (const field of [...fields].reverse()) {
     const { kind, bits: width, name = "node" } = ownOf(field);
     const span = spanOf(bits, width);
     const below = spans[kind];
     spans[kind] = below ? join(span, below) : span;
-    if (kind === "node") parts.unshift([Decoding.FAST ? keyOf(name) : name, span.max + 1, below ? below.max + 1 : 1]);
+    if (kind === "node")
+      parts = [[Decoding.FAST ? keyOf(name) : name, span.max + 1, below ? below.max + 1 : 1], ...parts];
     bits += width;
   }
   const shape = { epochMs, tickMs, bits, maxId: 2n ** BigInt(bits) - 1n, parts, ...(spans as Pick<Shape, FieldKind>) };

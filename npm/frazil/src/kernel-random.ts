@@ -8,6 +8,7 @@
  * hold (docs/leases.md).
  */
 import type { Backend } from "./boundary.js";
+import { hostRandom } from "./host-random.js";
 
 const WORDS = 8;
 
@@ -15,13 +16,13 @@ const WORDS = 8;
 export function randomFor(backend: Backend, isAsking: boolean): Uint32Array | undefined {
   if (backend !== "wasm") return undefined;
   // Jitter must not fail.
-  return isAsking ? drawRandom() : crypto.getRandomValues(new Uint32Array(WORDS));
+  return isAsking ? drawRandom() : hostRandom(WORDS);
 }
 
 /** Eight random numbers of 32 bits. */
 export function drawRandom(): Uint32Array {
   const words = new Uint32Array(WORDS);
-  return readUrandom(words) ? words : crypto.getRandomValues(words);
+  return readUrandom(words) ? words : hostRandom(WORDS);
 }
 
 /**

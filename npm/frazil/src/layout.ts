@@ -14,7 +14,7 @@
  * of layouts are generated from the core. The vectors in `crates/core/vectors` test that both sides agree.
  */
 import { Decoding, firstWith, isIdOf, readColumns } from "#decoding";
-import { bufferOf, isIdArray, lengthOf, offsetOf } from "./arrays.js";
+import { bufferOf, isIdArray, lengthOf, offsetOf, overlap } from "./arrays.js";
 import { joinAnywhere, type Span, spanOf, split } from "./bits.js";
 import { msGiven, SECONDS_END } from "./dates.js";
 import { type Decoded, decodeId, type NodeParts } from "./decoded.js";
@@ -121,6 +121,9 @@ const MAX_DATE_MS = 8.64e15;
 /** The largest width of a field of each kind, in bits. */
 const WIDTHS: Record<FieldKind, number> = { time: 64, node: 64, clock: 8, sequence: 53 };
 
+/** How many bits fields can have together. Each has one at least. */
+const MAX_BITS = 64;
+
 /** The keys of a `LayoutSpec`. */
 const SPEC = "epochMs, tickMs, unsigned, fields";
 
@@ -219,6 +222,10 @@ export class Layout<P extends string = string> {
     const { epochMs: epoch, tickMs = 1, unsigned = false, fields } = checkKeys("INVALID_LAYOUT", "layout", spec, SPEC);
     if (!Array.isArray(fields)) throw invalid("fields", fields, Rule.FIELD_LIST);
     if (typeof unsigned !== "boolean") throw invalid("unsigned", unsigned, Rule.TRUE_OR_FALSE);
+    const limit = unsigned ? MAX_BITS : MAX_BITS - 1;
+    // Read once: an array of a few bytes may have a length of 2^32, and that of a Proxy may be anything.
+    const count = fields.length;
+    if (!isWhole(count, 0, MAX_BITS)) throw invalid("fields", fields, Rule.WIDTH, limit);
     const epochMs = msGiven(epoch);
     if (!isWhole(epochMs, 0, Number.MAX_SAFE_INTEGER))
       throw invalid(
@@ -231,7 +238,7 @@ export class Layout<P extends string = string> {
       epochMs,
       tickMs: whole("INVALID_LAYOUT", "tickMs", tickMs, 1, Number.MAX_SAFE_INTEGER),
       unsigned,
-      fields: Object.freeze(Array.from(fields, (field) => Object.freeze(copyField(field)))),
+      fields: Object.freeze(Array.from({ length: count }, (_, at) => Object.freeze(copyField(fields[at])))),
     };
     // Defined, not assigned: a subclass may have setters with these names.
     for (const [name, value] of Object.entries(checked)) {
@@ -246,7 +253,6 @@ export class Layout<P extends string = string> {
     const nodes = width(of("node"));
     if (nodes > 32) throw invalid("fields", nodes, Rule.NODE_WIDTH, 32);
     const total = width(checked.fields);
-    const limit = unsigned ? 64 : 63;
     if (total > limit) throw invalid("fields", total, Rule.WIDTH, limit);
     const shape = shapeOf(checked, joinAnywhere);
     const names = shape.parts.map(([name]) => name);
@@ -332,7 +338,7 @@ export class Layout<P extends string = string> {
 
   /**
    * Decodes many IDs into one typed array for each field: new ones, or those of `into`, such as an earlier result. They must have
-   * the length of `ids` and memory of their own. If an ID is refused, nothing is written.
+   * the length of `ids`, and overlap neither them nor each other. If an ID is refused, nothing is written.
    *
    * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is not a BigUint64Array, or, for a layout of up to 63
    * bits, a BigInt64Array; or if `into` does not have the fields of the layout in such arrays.
@@ -346,19 +352,21 @@ export class Layout<P extends string = string> {
     // Read first, and once: a getter is user code, and may transfer the IDs.
     const given = into === undefined ? into : checkKeys("INVALID_ARGUMENT", "into", into, NUMBERS);
     const length = lengthOf(ids);
-    const isColumn = (array: unknown, name: "Float64Array" | "Uint32Array") =>
-      isIdArray(array, name) &&
-      lengthOf(array as Uint32Array) === length &&
-      bufferOf(array as Uint32Array) !== bufferOf(ids);
-    const fits = (field: Span | undefined, array: unknown) =>
-      field ? isColumn(array, "Uint32Array") : array === field;
-    const misfit =
-      given &&
-      ((!isColumn(given.timestampMs, "Float64Array") && "timestampMs") ||
-        (!(isColumn(given.sequence, "Float64Array") && given.sequence !== given.timestampMs) && "sequence") ||
-        (!fits(node, given.node) && "node") ||
-        (!(fits(clock, given.clock) && (!clock || given.clock !== given.node)) && "clock"));
-    if (misfit) throw describedError("INVALID_ARGUMENT", `into.${misfit}`, given[misfit], Rule.COLUMNS, length);
+    let used: ArrayBufferView[] = [ids];
+    const check = (name: keyof Columns, kind: "Float64Array" | "Uint32Array", span: unknown) => {
+      const column = given?.[name] as ArrayBufferView;
+      const fits = span
+        ? isIdArray(column, kind) && lengthOf(column) === length && !used.some((other) => overlap(other, column))
+        : column === undefined;
+      if (!fits) throw describedError("INVALID_ARGUMENT", `into.${name}`, column, Rule.COLUMNS, length);
+      if (span) used = [...used, column];
+    };
+    if (given) {
+      check("timestampMs", "Float64Array", time);
+      check("sequence", "Float64Array", sequence);
+      check("node", "Uint32Array", node);
+      check("clock", "Uint32Array", clock);
+    }
     // The memory of IDs that were transferred is gone: there are none.
     const halves = length ? new Uint32Array(bufferOf(ids), offsetOf(ids), 2 * length) : new Uint32Array(0);
     const unused = spanOf(bits, 64 - bits);

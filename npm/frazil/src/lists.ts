@@ -1,5 +1,6 @@
 /** Lists of many IDs, as `bigint` or as decimal text. */
 import { Ids, lengthOf } from "./arrays.js";
+import { putOwn } from "./own-properties.js";
 
 /** Array, also if a program replaces the global later. */
 const List = Array;
@@ -35,7 +36,7 @@ export function listOf<T extends bigint | string>(ids: BigUint64Array, areTexts:
   const length = lengthOf(ids);
   const list = new List<bigint | string>(length);
   // A loop for each: one that asks at each ID takes a tenth more.
-  if (!areTexts) for (let at = 0; at < length; at++) list[at] = ids[at] as bigint;
-  else for (let at = 0; at < length; at++) list[at] = `${ids[at]}`;
+  if (!areTexts) for (let at = 0; at < length; at++) putOwn(list, at, ids[at] as bigint);
+  else for (let at = 0; at < length; at++) putOwn(list, at, `${ids[at]}`);
   return list as T[];
 }

@@ -5,3 +5,17 @@
  * @internal
  */
 export const ownOf = <T extends object>(given: T): T => ({ __proto__: null, ...given });
+
+const lists = /* @__PURE__ */ (() => Array.prototype)();
+
+/**
+ * Stores an element of a list. Where a program put an accessor on `Array.prototype`, an assignment to an element that
+ * a list does not have would call its setter, and leave a hole.
+ *
+ * @internal
+ */
+export function putOwn<T>(list: { [index: number]: T }, at: number, value: T): void {
+  if (at in lists)
+    Object.defineProperty(list, at, ownOf({ value, writable: true, enumerable: true, configurable: true }));
+  else list[at] = value;
+}

@@ -7,6 +7,7 @@ import { monotonicClock, processStartMs, wallClock } from "./clock.js";
 import { ClockError, configError, type ErrorCode, type FrazilError, withoutRule } from "./errors.js";
 import { CODES, KINDS, Slot, STARTS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
+import { hostRandom } from "./host-random.js";
 import type { Layout } from "./layout.js";
 import type { SequenceStart } from "./options.js";
 import type { Port } from "./port.js";
@@ -40,7 +41,7 @@ export function openRequest(
   // The clock may have been set since the start (in 1970 on a machine without a battery), so the age comes from one that never is. If
   // the start is unknown, it was not after this call.
   const fromMs = Math.floor(nowMs - (startMs ? monotonicClock() : 0)) || nowMs;
-  const pairs: (number | boolean)[] = [
+  return [
     Slot.EPOCH_MS,
     epochMs,
     Slot.TICK_MS,
@@ -77,12 +78,15 @@ export function openRequest(
     STARTS.indexOf(sequenceStart as SequenceStart),
     Slot.FIELD_COUNT,
     fields.length,
+    ...(Host.FILES ? [Slot.UNSHARED, given["unshared"] === true] : []),
+    // No `push`, which calls the setters that a program put on `Array.prototype`: a field would be that of the request before.
+    ...fields.flatMap(({ kind, bits }, at) => [
+      Slot.FIELDS + 2 * at,
+      KINDS.indexOf(kind),
+      Slot.FIELDS + 2 * at + 1,
+      bits,
+    ]),
   ];
-  if (Host.FILES) pairs.push(Slot.UNSHARED, given["unshared"] === true);
-  fields.forEach(({ kind, bits }, at) => {
-    pairs.push(Slot.FIELDS + 2 * at, KINDS.indexOf(kind), Slot.FIELDS + 2 * at + 1, bits);
-  });
-  return pairs;
 }
 
 /** Writes a request into the page, where a boolean becomes 0 or 1. */
@@ -150,7 +154,7 @@ export function openRefusal(port: Port, status: number, given: Record<string, un
 
 /** Writes a new random key for the start of the sequence into the page. */
 export function writeNewKey(port: Port): void {
-  const words = crypto.getRandomValues(new Uint32Array(4));
+  const words = hostRandom(4);
   const { numbers } = port;
   // Not 0: a key of zeros means that there is no key, and a replaced random source may return only zeros.
   for (let at = 0; at < 4; at++) numbers[Slot.KEY + at] = words[at] || 1;

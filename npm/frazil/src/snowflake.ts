@@ -53,7 +53,7 @@ const OPEN_LOCAL_ASYNC = Symbol();
 /** How many bits a number holds exactly. */
 const NUMBER_BITS = 53;
 
-/** What `Calls.next` returns in place of an ID. */
+/** What `Calls.next` returns in place of an ID, and as the last ID of 64 bits, with the status 0. */
 const NO_ID = 0xffff_ffff_ffff_ffffn;
 
 /** Whether the console has the warning about a static node id where a program runs in many isolates. */
@@ -75,7 +75,7 @@ const withChanges = /* @__PURE__ */ method("with");
  *
  * All generators with the same layout and node id in one process share one state, so a new generator for each request
  * is correct. If `layout.plan().ordered` is true, the IDs of one generator strictly increase. Every method can be
- * called detached from the object.
+ * called detached from the object, so a method of a subclass with its name is ignored: wrap a generator instead.
  *
  * ```js
  * const ids = new Snowflake({ node: 7 });
@@ -385,7 +385,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     } else if (Host.MOVING_CLOCK && now !== this.#reserveAtMs && typeof now === "number" && this.#mint !== undefined) {
       // One ID by one call of the core, for a program that mints now and then: a block would take views of the page and a copy.
       const id = this.#mint(now);
-      if (id !== NO_ID) {
+      if (id !== NO_ID || (this.#port as Port).numbers[Slot.STATUS] === 0) {
         if (this.#untilMs !== 0) this.#dropBlock();
         this.#reserveAtMs = now;
         this.#reservations++;

@@ -20,6 +20,7 @@ import { bufferOf, isIdArray, lengthOf, offsetOf } from "./arrays.js";
 import { ConfigError, DecodeError, FrazilError, isWhole, refusal } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { ANY_ID, type IdInput, parseId } from "./id.js";
+import { putOwn } from "./own-properties.js";
 import { digitsOf } from "./text-digits.js";
 
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
@@ -146,7 +147,7 @@ function elementsOf<T>(field: string, array: readonly T[], rule: string): T[] {
       const list: T[] = [];
       for (let at = 0; at < end; at++) {
         const element = array[at] as T;
-        list[at] = element;
+        putOwn(list, at, element);
         if (element === undefined) break;
       }
       return list;
@@ -170,9 +171,13 @@ function each<T, R, L extends { [index: number]: R }>(
   const inputs = isOfIds ? given : elementsOf(field, given as readonly T[], rule);
   const length = isOfIds ? lengthOf(given as never) : inputs.length;
   const results = listOf(length);
+  const isList = Array.isArray(results);
   for (let index = 0; index < length; index++) {
     try {
-      results[index] = call(inputs[index] as T);
+      const result = call(inputs[index] as T);
+      // The elements of a typed array are its own.
+      if (isList) putOwn(results, index, result);
+      else results[index] = result;
     } catch (error) {
       if (!FrazilError.is(error)) throw error;
       const { code, field, value, rule, ...details } = error;
@@ -220,8 +225,8 @@ const ITS_DIGITS = `${Rule.TEXT_ALPHABET}: {max}`;
 function form(alphabet: string, rule: string, { others = [], scale = 1 }: Differences = {}): FixedForm {
   const base = alphabet.length;
   const { join, restWidth, text: write, textsInto, width } = digitsOf(alphabet, scale);
-  /** The value of each digit by its character code. */
-  const values: (number | undefined)[] = [];
+  /** The value of each digit by its character code; -1 for other characters of ASCII. Nothing is looked up in a prototype. */
+  const values = new Int8Array(128).fill(-1);
   for (const digits of [alphabet, ...others])
     for (let digit = 0; digit < digits.length; digit++) values[digits.charCodeAt(digit)] = digit;
 
@@ -239,13 +244,13 @@ function form(alphabet: string, rule: string, { others = [], scale = 1 }: Differ
     const { length } = text;
     const wrong = (rule: string, at: number, max: unknown = width) => refuse("text", text, rule, at, max);
     const lengths = isShort ? Rule.TEXT_SHORT : Rule.TEXT_LENGTH;
-    const valueAt = (at: number) => values[text.charCodeAt(at)];
+    const valueAt = (at: number) => values[text.charCodeAt(at)] ?? -1;
     if (isShort && length > 1 && valueAt(0) === 0) throw wrong(Rule.TEXT_ZEROS, 0);
     let [top, rest] = [0, 0];
     for (let at = 0; at < length; at++) {
       if (at === width) throw wrong(lengths, at);
       const digit = valueAt(at);
-      if (digit === undefined) throw wrong(rule, at, alphabet);
+      if (digit < 0) throw wrong(rule, at, alphabet);
       if (length - at > restWidth) top = top * base + digit;
       else rest = rest * base + digit;
     }

@@ -14,6 +14,7 @@
  */
 import { ConfigError, DecodeError, type ErrorDetails, FrazilError, refusal } from "./errors.js";
 import { ANY_ID, type Id, type IdInput, type IdText, parseId } from "./id.js";
+import { putOwn } from "./own-properties.js";
 import type { Shape } from "./shape.js";
 
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "./errors.js";
@@ -129,9 +130,8 @@ export function json<T>(value: JsonInput<T>, init?: JsonResponseInit): JsonRespo
   const rule = "must be a value that has a JSON text, such as null: no cycle, and not too deep";
   const text = resultOf("value", value, rule, () => JSON.stringify(value, jsonReplacer));
   // Bytes, because the host gives a text a content type of its own, and then nobody knows whether `init` had one.
-  const bytes = new TextEncoder().encode(text);
   return resultOf("init", init, "must fit a response with a body. Without one: new Response(null, init)", () => {
-    const response = new Response(bytes, init as ResponseInit);
+    const response = new Response(new TextEncoder().encode(text), init as ResponseInit);
     if (!response.headers.has("content-type")) response.headers.set("content-type", "application/json");
     return response as JsonResponse;
   });
@@ -181,12 +181,12 @@ function withIds(root: unknown, names: ReadonlySet<unknown>): unknown {
       // Each character would be a key.
       if (value instanceof String) return {};
       if (!Array.isArray(value)) return { ...value };
-      const list = [];
+      const list: unknown[] = [];
       // No iterator, which may be one of the array's own.
       for (let index = 0; index < value.length; index++) {
         // A message of a few bytes may have an array with 2^32 of them.
         if (!(index in value)) return undefined;
-        list[index] = value[index];
+        putOwn(list, index, value[index]);
       }
       return list;
     });
@@ -207,7 +207,7 @@ function withIds(root: unknown, names: ReadonlySet<unknown>): unknown {
       const given = copy[key];
       const inner = find(given);
       const list = inner?.copy;
-      if (!names.has(key)) inner?.places.push([each, key]);
+      if (!names.has(key)) inner && putOwn(inner.places, inner.places.length, [each, key]);
       else if (Array.isArray(list)) {
         const ids = list.map((element, index) => idIn(`${key}[${index}]`, element, { index }));
         if (ids.some((id, index) => id !== list[index])) change(each, key, ids);

@@ -118,7 +118,7 @@ export declare class Layout<P extends string = string> {
     timestampOf(input: IdInput): number;
     /**
      * Decodes many IDs into one typed array for each field: new ones, or those of `into`, such as an earlier result. They must have
-     * the length of `ids` and memory of their own. If an ID is refused, nothing is written.
+     * the length of `ids`, and overlap neither them nor each other. If an ID is refused, nothing is written.
      *
      * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is not a BigUint64Array, or, for a layout of up to 63
      * bits, a BigInt64Array; or if `into` does not have the fields of the layout in such arrays.

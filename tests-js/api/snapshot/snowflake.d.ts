@@ -7,7 +7,7 @@ import { type AsyncOptions, type LocalAsyncOptions, type LocalOptions, type Snow
  *
  * All generators with the same layout and node id in one process share one state, so a new generator for each request
  * is correct. If `layout.plan().ordered` is true, the IDs of one generator strictly increase. Every method can be
- * called detached from the object.
+ * called detached from the object, so a method of a subclass with its name is ignored: wrap a generator instead.
  *
  * ```js
  * const ids = new Snowflake({ node: 7 });

@@ -7,7 +7,7 @@ use crate::clock::millisecond_of;
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::generator::Generator;
 use crate::layout::{FieldKind, Geometry, MAX_SAFE_INTEGER};
-use crate::machine::Machine;
+use crate::machine::{MAX_LEAD_MS, Machine};
 use crate::options::ResolvedOptions;
 use crate::registry::Registry;
 use crate::start::{Key, SequenceStart};
@@ -121,9 +121,11 @@ impl Handles {
     fn try_open(&mut self, page: &mut Page, registry: &mut Registry) -> Result<()> {
         let geometry = page.read_geometry()?;
         let node = page.read_node(&geometry)?;
-        // The bound of the lead depends on where the node id comes from, so `ResolvedOptions` checks it. Here it is only a
-        // number.
-        let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
+        // The bound of the lead depends on where the node id comes from, so `ResolvedOptions` checks it. What is no whole number
+        // is told the largest bound there is.
+        let max_lead_ms = page
+            .optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)
+            .map_err(|error| error.with_bounds(0, MAX_LEAD_MS))?;
         page.read_wait_limits()?;
         let start = page.numbers[slot::START_MS];
         let start_ms = if start.is_nan() { None } else { Some(millisecond_of(start)?) };

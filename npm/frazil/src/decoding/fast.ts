@@ -135,7 +135,7 @@ export function partsOf({ parts, partsKept }: Shape, node: number): NamedParts {
   freeze(made);
   if (node >= MAX_KEPT) return made;
   // Every place is filled: the engine looks up a hole in the prototype, where a program can put something.
-  const list = byNode ?? new Array<NamedParts | undefined>(MAX_KEPT).fill(undefined);
+  const list = byNode ?? Array.from<unknown, NamedParts | undefined>({ length: MAX_KEPT }, () => undefined);
   (partsKept as PartsKept).byNode = list;
   list[node] = made;
   return made;

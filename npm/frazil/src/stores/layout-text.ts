@@ -11,11 +11,11 @@ import type { Layout } from "../layout.js";
  * ```
  */
 export function layoutText({ epochMs, tickMs, unsigned, fields }: Layout<string>): string {
-  const parts: { kind: string; bits: number }[] = [];
+  let parts: { kind: string; bits: number }[] = [];
   for (const { kind, bits } of fields) {
     const last = parts.at(-1);
     if (kind === "node" && last?.kind === "node") last.bits += bits;
-    else parts.push({ kind, bits });
+    else parts = [...parts, { kind, bits }];
   }
   const widths = parts.map(({ kind, bits }) => `${kind}${bits}`);
   return [epochMs, `${tickMs}ms`, ...widths, ...(unsigned ? ["unsigned"] : [])].join(" ");
