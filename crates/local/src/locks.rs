@@ -50,7 +50,13 @@ pub(crate) fn another_is_attached(file: &File) -> bool {
     } else {
         None
     };
-    os::is_locked(file, FileLock::Attached.byte(), 1).unwrap_or(false)
+    is_held_by_another(file, FileLock::Attached).unwrap_or(false)
+}
+
+/// Whether another open file holds a lock. Not for a lock that this one holds. On Windows it is taken for a moment to find out, which
+/// those who try to take it meanwhile do not notice, since they try again.
+pub(crate) fn is_held_by_another(file: &File, lock: FileLock) -> io::Result<bool> {
+    os::is_locked(file, lock.byte(), 1)
 }
 
 /// A lock that is released when this is dropped.
