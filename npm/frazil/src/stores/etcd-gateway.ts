@@ -9,6 +9,7 @@
 import { monotonicClock } from "../clock.js";
 import { ConfigError, FrazilError, type LeaseError } from "../errors.js";
 import type { HostAbortSignal } from "../host-types.js";
+import { onAbort } from "../wait.js";
 import { storeRefused, storeUnavailable, untilAborted } from "./answers.js";
 import { DateClock } from "./date-clock.js";
 import { checkGiven } from "./given.js";
@@ -235,7 +236,7 @@ export class EtcdGateway {
     signal?.throwIfAborted();
     const controller = new AbortController();
     const abort = () => controller.abort(signal?.reason);
-    signal?.addEventListener("abort", abort, { once: true });
+    const unwatch = signal && onAbort(signal, abort);
     const late = new Error(`no answer for ${this.#timeoutMs} ms`);
     const limit = setTimeout(() => controller.abort(late), this.#timeoutMs);
     try {
@@ -278,7 +279,7 @@ export class EtcdGateway {
       throw storeUnavailable(`etcd did not answer at ${url}: ${reasonOf(error)}`, error);
     } finally {
       clearTimeout(limit);
-      signal?.removeEventListener("abort", abort);
+      unwatch?.();
     }
   }
 }
