@@ -243,10 +243,21 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (freshness !== "call" && freshness !== "turn")
       throw configError("INVALID_OPTION", "freshness", freshness, Rule.KNOWN_FRESHNESS);
     if (Host.MOVING_CLOCK && freshness === "turn") {
-      // By `await`, which no fake timers replace.
-      const endTurn = async () => {
-        await undefined;
+      const end = () => {
         this.#isOfThisTurn = false;
+      };
+      // By `await`, which no fake timers replace; in a vm context of Node also by a tick, which is not of the context: its microtasks
+      // may wait for its next script (`microtaskMode: "afterEvaluate"`).
+      const { process } = globalThis;
+      const tick = Host.FILES && process && !((process as object) instanceof Object) ? process.nextTick : undefined;
+      let isQueued = false;
+      const endTurn = async () => {
+        tick?.(end);
+        if (isQueued) return;
+        isQueued = true;
+        await undefined;
+        isQueued = false;
+        end();
       };
       this.next = () => {
         if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
