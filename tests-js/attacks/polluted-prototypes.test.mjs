@@ -292,7 +292,8 @@ test("a Proxy is read through its traps", () => {
 });
 
 /** What `lease()` and a segment ask their stores for, and what they hand out, with properties on `Object.prototype` or without. */
-const askedOfStores = (properties) => inNewProcess(`
+const askedOfStores = (properties) =>
+  inNewProcess(`
   import { lease } from "frazil/lease";
   import { Segment } from "frazil/segment";
   const asked = [];
