@@ -1,8 +1,9 @@
 // Waiting: blocking calls sleep up to maxWaitMs; asynchronous calls wait up to maxAsyncWaitMs without blocking the event loop,
 // and can be aborted.
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { Snowflake } from "frazil";
 import { repeats } from "./broken-generators.mjs";
 import { inNewProcess } from "./package-copy.mjs";
@@ -347,4 +348,29 @@ test("concurrent asynchronous calls that stall, and of which half are aborted, n
   assert.ok(issued.length > 30_000);
   assert.equal(repeats(issued), 0);
   assert.equal(ids.stats().issued, issued.length);
+});
+
+test("many calls that wait with one signal share a listener, which is gone afterwards, so Node warns of no leak", async () => {
+  const warnings = [];
+  const note = ({ name }) => warnings.push(name);
+  process.on("warning", note);
+  const { ids } = scripted({ maxLeadMs: 0, maxAsyncWaitMs: 60_000 });
+  ids.nextMany(4096);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const listeners = () => getEventListeners(signal, "abort").length;
+  const waiting = Array.from({ length: 50 }, () => ids.nextAsync({ signal }));
+  await turn();
+  assert.equal(listeners(), 1);
+  controller.abort("enough");
+  const outcomes = await Promise.allSettled(waiting);
+  assert.ok(outcomes.every(({ reason }) => reason === "enough"));
+  assert.equal(listeners(), 0);
+
+  // The checker must see a listener for each wait.
+  const other = new AbortController();
+  for (let at = 0; at < 11; at++) other.signal.addEventListener("abort", () => {});
+  await turn();
+  process.off("warning", note);
+  assert.deepEqual(warnings, ["MaxListenersExceededWarning"]);
 });

@@ -290,3 +290,65 @@ test("a Proxy is read through its traps", () => {
   assert.equal(new Snowflake(options).node, 7);
   assert.deepEqual(traps, { get: 2, ownKeys: 1 });
 });
+
+/** What `lease()` and a segment ask their stores for, and what they hand out, with properties on `Object.prototype` or without. */
+const askedOfStores = (properties) =>
+  inNewProcess(`
+  import { lease } from "frazil/lease";
+  import { Segment } from "frazil/segment";
+  const asked = [];
+  const note = (verb, request) => {
+    const { grant, nonce, holder, attempt, signal, ...rest } = request;
+    asked.push([verb, Object.entries(rest).map(([name, value]) => [name, String(value)])]);
+  };
+  const store = {
+    name: "a store",
+    async acquire(request) {
+      note("acquire", request);
+      const { grant, windowMs } = request;
+      const nowMs = Date.now();
+      return { granted: true, grant, node: 5, fromMs: nowMs - 1000, untilMs: nowMs + windowMs, storeNowMs: nowMs };
+    },
+    renew() {},
+    ensure() {},
+    async release() {},
+    async allocate(request) {
+      note("allocate", request);
+      return { attempt: request.attempt, first: 1n, count: 10, step: 10 };
+    },
+  };
+  for (const [name, value] of Object.entries(${JSON.stringify(properties)}))
+    Object.defineProperty(Object.prototype, name, { value, writable: true, configurable: true });
+  const outcome = async (call) => String(await call().catch((error) => error));
+  const ids = await outcome(async () => {
+    const ids = await lease(store, { owner: "me" });
+    const { node } = ids;
+    ids.next();
+    await ids.close();
+    return node;
+  });
+  const numbers = await outcome(async () => new Segment(store, { tag: "orders", step: 10 }).next());
+  process.stdout.write(JSON.stringify({ asked, ids, numbers }));
+  process.exit();
+`);
+
+test("Object.prototype has no option of lease() and of a segment", async () => {
+  const options = {
+    scope: "other",
+    windowMs: 900,
+    node: 3,
+    now: 5,
+    unshared: 5,
+    time: "store",
+    renew: "calls",
+    maxLeadMs: 3,
+    maxStep: 12,
+    growBelowMs: 5,
+    shrinkAboveMs: 5,
+    failoverSkip: 77,
+    maxAsyncWaitMs: 1000,
+  };
+  const [plain, polluted] = await Promise.all([askedOfStores({}), askedOfStores(options)]);
+  assert.deepEqual([plain.ids, plain.numbers, plain.asked.length], ["5", "1", 2]);
+  assert.deepEqual(polluted, plain);
+});

@@ -1,7 +1,12 @@
 // The end of a turn is noticed by nothing that a program can replace: a block of `freshness: "turn"` ends with it.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
 import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { createContext, runInContext } from "node:vm";
 
 test("fake timers that were installed before the package was loaded keep no block", () => {
   const program = `
@@ -33,3 +38,33 @@ test("fake timers that were installed before the package was loaded keep no bloc
   // One of a block that was kept is 50 ms old.
   assert.ok(Math.max(...ages) <= 0, `${ages}`);
 });
+
+for (const microtaskMode of [undefined, "afterEvaluate"]) {
+  test(`in a vm context with microtaskMode ${microtaskMode} a turn ends as well`, async () => {
+    const require = createRequire(import.meta.url);
+    const path = require.resolve("frazil");
+    const globals = { process, performance, crypto, SharedArrayBuffer, Atomics };
+    const context = createContext(globals, { ...(microtaskMode && { microtaskMode }) });
+    const load = runInContext(
+      `(function (exports, require, module, __filename, __dirname) {${readFileSync(path)}\n})`,
+      context,
+    );
+    const module = { exports: {} };
+    load(module.exports, require, module, path, dirname(path));
+    let ms = 1_790_000_000_000;
+    let reads = 0;
+    const now = () => {
+      reads++;
+      return ms;
+    };
+    const ids = new module.exports.Snowflake({ node: 7, freshness: "turn", now });
+    // Called from outside the context, as by a server that keeps its handlers in one.
+    for (let count = 0; count < 3000; count++) ids.next();
+    assert.ok(reads < 20, "in a turn the clock is not read for each ID");
+    for (let count = 0; count < 5; count++) {
+      await turn();
+      ms += 100;
+      assert.equal(ids.decode(ids.next()).timestampMs, ms);
+    }
+  });
+}

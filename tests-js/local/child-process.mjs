@@ -51,7 +51,7 @@ export function disk() {
   return { file, failOnce: write, forbid: () => write(".forbidden") };
 }
 
-/** A switch that stops a process (SIGSTOP) while it opens a state file: after `opened` or after `read`. */
+/** A switch that stops a process (SIGSTOP): while it opens a state file, after `opened` or after `read`; or before a `flush`. */
 export function pause() {
   const file = newFile("pause");
   return { file, once: (what) => writeFileSync(`${file}.${what}`, "") };

@@ -1,10 +1,11 @@
-/* A library for LD_PRELOAD that makes flushes fail, and stops the process while it opens a state file.
+/* A library for LD_PRELOAD that makes flushes fail, and stops the process while it opens or flushes a state file.
  *
  * FLUSH is the path of a file. If it exists, the next flush of a file fails with EIO and removes it. The path with `.directory`
  * appended does the same for flushes of directories. While the path with `.forbidden` appended exists, no flush is allowed (EPERM), as in
  * a sandbox.
  * PAUSE is the path of a file. If it exists with `.opened` appended, the process stops itself (SIGSTOP) right after it opens a
- * state file; with `.read` appended, right after it reads the last record of one. The file is removed, so this happens once.
+ * state file; with `.read` appended, right after it reads the last record of one; with `.flush` appended, before it flushes a file. The
+ * file is removed, so this happens once.
  *
  * The functions make the system calls directly, so they need not find the C library's functions that they replace.
  */
@@ -36,7 +37,6 @@ static int flush_fails(int fd) {
   return 1;
 }
 
-int fdatasync(int fd) { return flush_fails(fd) ? -1 : (int)syscall(SYS_fdatasync, fd); }
 int fsync(int fd) { return flush_fails(fd) ? -1 : (int)syscall(SYS_fsync, fd); }
 
 static void pause_after(const char *what) {
@@ -45,6 +45,11 @@ static void pause_after(const char *what) {
   if (path == NULL) return;
   snprintf(name, sizeof name, "%s.%s", path, what);
   if (unlink(name) == 0) raise(SIGSTOP);
+}
+
+int fdatasync(int fd) {
+  pause_after("flush");
+  return flush_fails(fd) ? -1 : (int)syscall(SYS_fdatasync, fd);
 }
 
 int open64(const char *path, int flags, ...) {

@@ -461,9 +461,11 @@ impl Generator {
             Outcome::Issued { .. } | Outcome::Recheck => None,
             Outcome::Stalled { retry_at_ms, cause } => Some(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms))),
             Outcome::Refused(error) => Some(self.refusal(word, now_ms, error)),
-            // A call would have the window extended.
-            Outcome::Expired { .. } if self.state.keeper().is_some() => None,
-            Outcome::Expired { .. } => Some(Error::retry_after(Code::LeaseExpired, 1)),
+            Outcome::Expired { .. } => match self.state.keeper() {
+                // A call would have the window extended.
+                Some(keeper) => keeper.obstacle(now_ms),
+                None => Some(Error::retry_after(Code::LeaseExpired, 1)),
+            },
         };
         let refusal = self.state.keeper().and_then(Keeper::fault).or(refusal);
         let end_ms = machine.end_ms();

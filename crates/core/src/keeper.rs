@@ -65,6 +65,13 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
     /// If the window cannot be extended.
     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64>;
 
+    /// What a call at `now_ms` would wait for before the window could be extended, if another thread or process does that and does not
+    /// get ready. [`Generator::health`](crate::Generator::health) asks, when the window is over.
+    fn obstacle(&self, now_ms: u64) -> Option<Error> {
+        let _ = now_ms;
+        None
+    }
+
     /// Whether the keeper has ended the state before its window was over. Then a call that finds it closed asks [`Keeper::extend`] why.
     fn is_given_up(&self) -> bool {
         false

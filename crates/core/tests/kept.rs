@@ -171,6 +171,36 @@ fn a_keeper_may_leave_the_optional_methods_out() {
     assert_eq!((ids.health(T).refusal, ids.max_lead_ms()), (None, 1000));
 }
 
+/// A keeper whose window another process extends, and does not get ready.
+#[derive(Debug)]
+struct Obstructed(Memory);
+
+impl Keeper for Obstructed {
+    fn atomics(&self) -> StateAtomics<'_> {
+        self.0.atomics()
+    }
+
+    fn extend(&self, _until_ms: u64, now_ms: u64) -> Result<u64> {
+        self.obstacle(now_ms).map_or(Ok(now_ms), Err)
+    }
+
+    fn obstacle(&self, now_ms: u64) -> Option<Error> {
+        Some(Error::retry_after(Code::LeaseExpired, now_ms - T))
+    }
+}
+
+#[test]
+fn health_shows_what_a_call_would_wait_for_once_the_window_is_over() {
+    let memory = Memory::new(T);
+    memory.until_ms.store(T + 5, Relaxed);
+    let ids = Generator::kept(&Layout::named("default").unwrap(), Node::Id(7), Some(0), Arc::new(Obstructed(memory))).unwrap();
+    assert!(ids.reserve(T + 4, 1, true).is_ok());
+    assert_eq!(ids.health(T + 4).refusal, None, "the window is not over");
+    let refusal = ids.health(T + 5).refusal.unwrap();
+    assert_eq!((refusal.code(), refusal.retry_after_ms()), (Code::LeaseExpired, 5));
+    assert_eq!(ids.reserve(T + 5, 1, true).unwrap_err(), refusal);
+}
+
 // docs/safety.md: 13
 #[test]
 fn a_closed_state_refuses_every_generator_until_it_is_begun_anew() {

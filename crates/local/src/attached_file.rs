@@ -36,6 +36,8 @@ use crate::process;
 
 /// How long a call waits for another thread or process that raises the ceiling: far longer than a flush takes.
 const RAISE_LOCK_WAIT: Duration = Duration::from_secs(1);
+/// How long a look waits for it: what takes less is a flush that goes well, and no obstacle.
+const LOOK_WAIT: Duration = Duration::from_millis(20);
 /// How long the ceiling's thread waits for it. It has to check the path in time too.
 const AHEAD_LOCK_WAIT: Duration = Duration::from_millis(250);
 /// How long leaving waits for another process that attaches, leaves or raises. If that takes longer, the ceiling stays where it
@@ -293,6 +295,14 @@ impl AttachedFile {
         self.check_contents()?;
         self.raises.fetch_add(1, Ordering::Relaxed);
         Ok(trusted_ms)
+    }
+
+    /// The refusal of a call that needs the ceiling raised, if another thread or process has been at that for longer than a flush takes.
+    pub(crate) fn obstacle(&self) -> Option<Error> {
+        let Some(_thread) = self.try_raising(LOOK_WAIT, || false) else { return Some(call_again()) };
+        // If the lock cannot be looked at, a call finds out why.
+        let free = locks::retry_for(LOOK_WAIT, || Ok(!locks::is_held_by_another(&self.file, FileLock::Raise)?));
+        (!free.unwrap_or(true)).then(call_again)
     }
 
     /// Raises the ceiling before a call needs it. The next call finds a fault.

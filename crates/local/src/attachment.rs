@@ -42,6 +42,21 @@ impl Attachment {
         self.file.sequence_start
     }
 
+    /// The time to continue with if the clock is not trusted and the window is not over by the trusted time. While that lasts, every call
+    /// asks for it, and most of them need no lock.
+    fn trusted_within_window(&self, now_ms: u64) -> Option<u64> {
+        let AttachedFile { mapped, .. } = &*self.file;
+        if mapped.get(Slot::StepSightings) == 0
+            || self.file.shows_overwritten()
+            || self.file.fault().is_some()
+            || self.file.is_displaced()
+        {
+            return None;
+        }
+        let trusted_ms = self.file.ceiling().trusted_ms(now_ms).ok()?;
+        (trusted_ms < now_ms && trusted_ms.saturating_add(1) < mapped.get(Slot::WindowEnd)).then_some(trusted_ms)
+    }
+
     /// How long it is until the first ID, for one more generator.
     pub(crate) fn wait_ms(&self) -> Result<u64, Fault> {
         self.file.wait_ms()
@@ -75,22 +90,16 @@ impl Keeper for Attachment {
     }
 
     fn extend(&self, until_ms: u64, now_ms: u64) -> frazil::Result<u64> {
-        let AttachedFile { mapped, .. } = &*self.file;
-        // While the clock is not trusted, every call comes here. Most of them need no lock.
-        if mapped.get(Slot::StepSightings) != 0
-            && !self.file.shows_overwritten()
-            && self.fault().is_none()
-            && !self.file.is_displaced()
-            && let Ok(trusted_ms) = self.file.ceiling().trusted_ms(now_ms)
-            && trusted_ms < now_ms
-            && trusted_ms.saturating_add(1) < mapped.get(Slot::WindowEnd)
-        {
-            self.ceiling_thread.wake();
-            return Ok(trusted_ms);
-        }
-        let trusted_ms = self.file.raise(until_ms, now_ms)?;
+        let trusted_ms = match self.trusted_within_window(now_ms) {
+            Some(trusted_ms) => trusted_ms,
+            None => self.file.raise(until_ms, now_ms)?,
+        };
         self.ceiling_thread.wake();
         Ok(trusted_ms)
+    }
+
+    fn obstacle(&self, now_ms: u64) -> Option<Error> {
+        if self.trusted_within_window(now_ms).is_some() { None } else { self.file.obstacle() }
     }
 
     fn is_given_up(&self) -> bool {

@@ -94,6 +94,12 @@ pub(crate) fn count_attached(identity: Identity) -> Option<u64> {
     os::holders(identity, FIRST_USER..FIRST_USER + USERS)
 }
 
+/// Whether another open file holds a lock. Not for a lock that this one holds. On Windows it is taken for a moment to find out, which
+/// those who try to take it meanwhile do not notice, since they try again.
+pub(crate) fn is_held_by_another(file: &File, lock: FileLock) -> io::Result<bool> {
+    os::is_locked(file, lock.byte(), 1, Mode::Exclusive)
+}
+
 /// A lock that is released when this is dropped.
 #[derive(Debug)]
 pub(crate) struct HeldLock<'a>(&'a File, FileLock);

@@ -13,7 +13,7 @@ use std::sync::mpsc::channel;
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
-use frazil::{Code, Layout, SystemClock};
+use frazil::{Clock as _, Code, Layout, SystemClock};
 use frazil_local::{Local, LocalOptions};
 use nix::libc;
 use slept_time::SleptTime;
@@ -117,6 +117,8 @@ fn a_call_beside_a_flush_that_hangs_ends_after_the_path_is_lost_too() {
         // The first ID raises the ceiling.
         let flushed = threads.spawn(|| ids.next(&SystemClock));
         until(|| FLUSHING.load(Relaxed));
+        let health = ids.health(SystemClock.now_ms().unwrap());
+        assert_eq!(health.refusal.map(|error| error.code()), Some(Code::LeaseExpired));
         let path = PathBuf::from(ids.file().path);
         fs::rename(&path, path.with_extension("moved")).unwrap();
         let waited = || {

@@ -11,6 +11,7 @@
 
 import type { FrazilError } from "./errors.js";
 import { LeaseCall } from "./generated/lease.js";
+import { copiedHint } from "./kernel-random.js";
 import { releaseNoteIn } from "./lease-core.js";
 import type { LeaseContext } from "./lease-errors.js";
 import { noListeners } from "./lease-events.js";
@@ -56,6 +57,10 @@ export class LeaseDriver extends LeaseHolder {
         : undefined;
     };
     return { ...super.context, manyHere };
+  }
+
+  override get randomHint(): string | undefined {
+    return copiedHint();
   }
 
   protected override free(): void {

@@ -329,6 +329,11 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
     return secondsText(this.windowMs);
   }
 
+  /** What is wrong with the random numbers of grants and nonces, where copies of the host are made. */
+  get randomHint(): string | undefined {
+    return undefined;
+  }
+
   /** The error for a store that has not answered at all within a time. */
   noAnswer(verb: string): FrazilError {
     return timeoutError(verb, this.maxAsyncWaitMs, this.context);

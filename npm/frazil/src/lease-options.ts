@@ -44,7 +44,7 @@ export const isStore = (store: unknown): store is LeaseStore =>
 
 export function checkedLease(store: unknown, options: unknown, host: LeaseHost): CheckedLease {
   if (!isStore(store)) throw noStore(store, Rule.A_STORE);
-  const given = { ...checkGiven(options, host.known, NOT_LEASED) } as Record<string, unknown>;
+  const given = checkGiven(options, host.known, NOT_LEASED) as Record<string, unknown>;
   for (const name of NOT_LEASED.split(", ")) {
     if (name in given)
       throw configError("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to new Snowflake()`);

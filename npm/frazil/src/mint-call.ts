@@ -8,6 +8,8 @@ import { lengthOf } from "./arrays.js";
 export interface MintCall<T = BigUint64Array | undefined> {
   /** How long it may still block, in milliseconds. */
   remainingMs: number;
+  /** The status of the core's answer to a call that came before and has no block, if there was one. It is not asked again for it. */
+  answered: number | undefined;
   /** The array to fill, if there is one. */
   readonly target: T;
   /** The length of the target when the call began. */
@@ -22,8 +24,13 @@ export interface MintCall<T = BigUint64Array | undefined> {
 
 export type FillCall = MintCall<BigUint64Array>;
 
-export const newCall = <T extends BigUint64Array | undefined>(target: T, remainingMs: number): MintCall<T> => ({
+export const newCall = <T extends BigUint64Array | undefined>(
+  target: T,
+  remainingMs: number,
+  answered?: number,
+): MintCall<T> => ({
   remainingMs,
+  answered,
   target,
   length: target === undefined ? 0 : lengthOf(target),
   done: 0,

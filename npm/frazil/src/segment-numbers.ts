@@ -150,7 +150,19 @@ export class SegmentNumbers {
       );
     this.tag = tag;
     this.#state = state;
-    const checked = { ...given, store, name, tag, step, maxStep, growBelowMs, shrinkAboveMs, state } as HolderOptions;
+    // Each is there, so that none is read from `Object.prototype`.
+    const checked = {
+      failoverSkip,
+      ...given,
+      store,
+      name,
+      tag,
+      step,
+      maxStep,
+      growBelowMs,
+      shrinkAboveMs,
+      state,
+    } as HolderOptions;
     const drawn = { left: () => this.#left, has: (count: number) => this.#has(count) };
     this.#supply = kind.supply(checked, drawn, limitMs);
     this.#holder = this.#supply.holder;

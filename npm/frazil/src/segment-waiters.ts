@@ -9,6 +9,7 @@
  */
 
 import type { Outcome } from "./segment-numbers.js";
+import { onAbort } from "./wait.js";
 
 /** A call that waits. */
 interface Call {
@@ -17,12 +18,6 @@ interface Call {
   readonly serve: () => void;
   /** Takes its numbers if they are there, and fails otherwise. */
   readonly end: (failed: Outcome<never>) => void;
-}
-
-/** What a signal ends, and the listener that does. */
-interface Watch {
-  readonly all: Set<() => void>;
-  readonly listener: () => void;
 }
 
 /** What a call took, or what it throws. @internal */
@@ -48,8 +43,6 @@ export class SegmentWaiters {
   #nextTicket = 0;
   /** How many calls wait, or were served and have not continued yet. */
   #pending = 0;
-  /** The signals of the calls. Calls share a listener, since many listeners of one signal are taken for a leak. */
-  readonly #watched = new Map<AbortSignal, Watch>();
   /** How many numbers the calls want together. */
   wanted = 0;
 
@@ -99,7 +92,7 @@ export class SegmentWaiters {
         });
         this.serve();
       };
-      const unwatch = signal && this.#watch(signal, aborted);
+      const unwatch = signal && onAbort(signal, aborted);
       const timer = setTimeout(over, this.#limitMs);
       const ticket = this.#nextTicket++;
       this.#calls.set(ticket, { count, serve, end });
@@ -124,27 +117,5 @@ export class SegmentWaiters {
       if (call !== undefined) return call;
     }
     return undefined;
-  }
-
-  /** Has `aborted` called if the signal aborts. Returns what ends that. */
-  #watch(signal: AbortSignal, aborted: () => void): () => void {
-    const known = this.#watched.get(signal);
-    if (known !== undefined) {
-      known.all.add(aborted);
-    } else {
-      const all = new Set([aborted]);
-      const listener = () => {
-        for (const aborted of all) aborted();
-      };
-      signal.addEventListener("abort", listener);
-      this.#watched.set(signal, { all, listener });
-    }
-    return () => {
-      const { all, listener } = this.#watched.get(signal) as Watch;
-      all.delete(aborted);
-      if (all.size > 0) return;
-      this.#watched.delete(signal);
-      signal.removeEventListener("abort", listener);
-    };
   }
 }

@@ -243,10 +243,21 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (freshness !== "call" && freshness !== "turn")
       throw configError("INVALID_OPTION", "freshness", freshness, Rule.KNOWN_FRESHNESS);
     if (Host.MOVING_CLOCK && freshness === "turn") {
-      // By `await`, which no fake timers replace.
-      const endTurn = async () => {
-        await undefined;
+      const end = () => {
         this.#isOfThisTurn = false;
+      };
+      // By `await`, which no fake timers replace; in a vm context of Node also by a tick, which is not of the context: its microtasks
+      // may wait for its next script (`microtaskMode: "afterEvaluate"`).
+      const { process } = globalThis;
+      const tick = Host.FILES && process && !((process as object) instanceof Object) ? process.nextTick : undefined;
+      let isQueued = false;
+      const endTurn = async () => {
+        tick?.(end);
+        if (isQueued) return;
+        isQueued = true;
+        await undefined;
+        isQueued = false;
+        end();
       };
       this.next = () => {
         if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
@@ -378,6 +389,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   readonly #nextByClock = (): bigint => {
     const now = this.#clock();
+    let answered: number | undefined;
     // `#hasIdAt`, inlined: every ID takes this path. A replaced clock may return an object, and comparing an object
     // runs user code, so the cursor is compared last.
     if (now >= this.#fromMs && now < this.#untilMs) {
@@ -392,8 +404,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         this.#reserved++;
         return id;
       }
+      // Asked once more, a state file whose lock another process holds would make the call wait once more.
+      answered = (this.#port as Port).numbers[Slot.STATUS];
     }
-    return this.#refill(now, this.#maxWaitMs);
+    return this.#refill(now, this.#maxWaitMs, answered);
   };
 
   /** The next ID as decimal text. Throws the errors of `next`. */
@@ -589,14 +603,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * Reserves a new block and takes its first ID. If the previous block was used up while it was valid, the new one is
    * twice as large, up to `#maxBlock`. At `#reserveAtMs` it has two IDs. Otherwise it has one.
    */
-  #refill(now: number, waitMs: number): bigint {
-    const id = this.#tryRefill(now, waitMs);
+  #refill(now: number, waitMs: number, answered?: number): bigint {
+    const id = this.#tryRefill(now, waitMs, answered);
     if (id === undefined) throw this.#refusal();
     return id;
   }
 
   /** The same. Returns `undefined` if the core refuses. */
-  #tryRefill(now: number, waitMs: number): bigint | undefined {
+  #tryRefill(now: number, waitMs: number, answered?: number): bigint | undefined {
     const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#cursor === this.#end;
     const want =
       Host.MOVING_CLOCK && now === this.#reserveAtMs
@@ -604,7 +618,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         : usedUp
           ? min(2 * this.#blockSize, this.#maxBlock)
           : 1;
-    const count = this.#reserve(want, now, newCall(undefined, waitMs));
+    const count = this.#reserve(want, now, newCall(undefined, waitMs, answered));
     if (count === 0) return undefined;
     // Only after the reservation: a refused call loses no ID, and the rest of the block is valid again when the clock
     // is back in its tick.
@@ -815,9 +829,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       this.#session?.writeClocks(this.#numbers);
       // A replaced `Date.now` may return any value.
       const status =
-        Host.FILES && port.binding.arrays && call.target
+        call.answered ??
+        (Host.FILES && port.binding.arrays && call.target
           ? fillArray(port, port.binding.arrays, this.#handle, numberOrNaN(now), confirmed, call as FillCall, want)
-          : calls.reserve(page, this.#handle, numberOrNaN(now), want, confirmed);
+          : calls.reserve(page, this.#handle, numberOrNaN(now), want, confirmed));
+      call.answered = undefined;
       if (status === 0) {
         // From here until the IDs are counted as taken, no user code may run.
         const count = this.#numbers[Slot.COUNT] as number;

@@ -1,7 +1,7 @@
 /** Waiting and retrying: blocking where the host can, and timers elsewhere. The core decides how long to wait. */
 
 import { monotonicClock } from "./clock.js";
-import { ownOf } from "./own-properties.js";
+import type { HostAbortSignal } from "./host-types.js";
 
 /** Whether this thread may block; `undefined` until `canBlock` has tried. */
 let mayBlock: boolean | undefined;
@@ -33,20 +33,46 @@ export function block(ms: number): void {
   waitOnCell(0, ms);
 }
 
+/** The calls that wait with each signal, and the listener that they share: many listeners of one signal are taken for a leak. */
+const watched = /* @__PURE__ */ new WeakMap<
+  object,
+  { readonly calls: Set<() => void>; readonly listener: () => void }
+>();
+
+/** Makes `call` when the signal aborts. Returns what ends that. */
+export function onAbort(signal: HostAbortSignal, call: () => void): () => void {
+  let watch = watched.get(signal);
+  if (watch === undefined) {
+    const calls = new Set([call]);
+    const listener = () => {
+      for (const call of calls) call();
+    };
+    watch = { calls, listener };
+    // The signal may be an object of the user, whose methods may throw.
+    signal.addEventListener("abort", listener);
+    watched.set(signal, watch);
+  }
+  const { calls, listener } = watch;
+  calls.add(call);
+  return () => {
+    if (!calls.delete(call) || calls.size > 0) return;
+    watched.delete(signal);
+    signal.removeEventListener("abort", listener);
+  };
+}
+
 /** Waits for a promise. Rejects with the reason of the signal if it aborts first. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   // A signal that aborted between two waits fires no event for the second one.
   signal?.throwIfAborted();
-  let stop: (() => void) | undefined;
+  let unwatch: (() => void) | undefined;
   try {
     const aborted = new Promise<void>((resolve) => {
-      stop = resolve;
-      signal?.addEventListener("abort", stop, ownOf({ once: true }));
+      unwatch = signal && onAbort(signal, resolve);
     });
     await Promise.race([promise, aborted]);
   } finally {
-    // Removed in any case, since the signal may be an object of the user, whose methods may throw.
-    signal?.removeEventListener("abort", stop as () => void);
+    unwatch?.();
   }
   signal?.throwIfAborted();
   return promise;

@@ -1,7 +1,6 @@
 // Many tags of one store object over a pool of two connections, which all ask at the same moment; and what the store says about
 // connections that it does not get.
 import assert from "node:assert/strict";
-import { setMaxListeners } from "node:events";
 import { after, before, test } from "node:test";
 import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
@@ -50,7 +49,6 @@ test("a call that is given up while it waits for its turn leaves the others thei
   const store = new PostgresStore(pool);
   const tags = Array.from({ length: 40 }, (_, at) => `t${at + 1}`);
   const controller = new AbortController();
-  setMaxListeners(40, controller.signal);
   const given = (tag, at) => store.allocate(allocation({ tag, ...(at % 2 && { signal: controller.signal }) }));
   const calls = tags.map(given);
   controller.abort(new Error("given up"));
@@ -68,7 +66,6 @@ test("16 calls that are given up while they wait for the pool let no other wait 
   const taken = await own.connect();
   const store = new PostgresStore(own);
   const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
   const { signal } = controller;
   const given = Array.from({ length: 16 }, (_, at) => store.allocate(allocation({ tag: `t${at + 1}`, signal })));
   const other = store.allocate(allocation({ tag: "t1600" }));

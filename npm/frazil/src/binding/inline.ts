@@ -5,7 +5,7 @@ import { ConfigError } from "../errors.js";
 import { forcedBackend } from "./forced.js";
 import { MARK_VARIABLE, type MarkHost, mark } from "./marks.js";
 import { isWorkerThread } from "./threads.js";
-import { bindExports, instanceOf } from "./wasm.js";
+import { bindExports, checkByteOrder, instanceOf } from "./wasm.js";
 
 /** What this reads of the global object. */
 interface Global {
@@ -52,10 +52,10 @@ export function load(): Binding {
           : 'In Deno, createRequire(import.meta.url)("frazil") loads the addon (deno run -A)'
       }`,
     );
-  const binding = bindExports(
-    () => instanceOf(new WebAssembly.Module(wasmBytes())),
-    " (a page allows it with script-src 'wasm-unsafe-eval')",
-  );
+  const binding = bindExports(() => {
+    checkByteOrder();
+    return instanceOf(new WebAssembly.Module(wasmBytes()));
+  }, " (a page allows it with script-src 'wasm-unsafe-eval')");
   if (isServer() && forced === undefined)
     globalThis.process?.emitWarning("frazil runs on WebAssembly, because this is its entry for browsers, in Node", {
       code: "FRAZIL_WASM",

@@ -12,7 +12,7 @@ import { forcedBackend } from "./forced.js";
 import { wasmBytes } from "./inline.js";
 import { mark } from "./marks.js";
 import { isWorkerThread } from "./threads.js";
-import { bindExports, type Exports, wasmUnavailable } from "./wasm.js";
+import { bindExports, checkByteOrder, type Exports, wasmUnavailable } from "./wasm.js";
 
 interface Addon extends Calls, ArrayCalls, FileCalls {
   abi(): number;
@@ -205,6 +205,7 @@ const INSTANTIATE = `(bytes) => {
 function loadWasm(): Binding<StateFiles> {
   const thread = builtin("node:process") as { [THREAD_WASM]?: () => Exports };
   const binding = bindExports(() => {
+    checkByteOrder();
     if (thread[THREAD_WASM] === undefined) {
       const make = builtin("node:vm").runInThisContext(INSTANTIATE);
       Object.defineProperty(thread, THREAD_WASM, ownOf({ value: make(wasmBytes()) }));

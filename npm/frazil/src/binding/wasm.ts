@@ -12,13 +12,24 @@ export interface Exports extends Calls {
 
 /** The error if WebAssembly is not available. */
 export const wasmUnavailable = (cause: unknown, reasons = String(cause), hint = ""): ConfigError =>
-  new ConfigError("WASM_UNAVAILABLE", `WebAssembly is forbidden or missing here${hint}: ${reasons}`, { cause });
+  new ConfigError("WASM_UNAVAILABLE", `WebAssembly cannot be used here${hint}: ${reasons}`, { cause });
 
 const CALLS = "open release admit reserve next health lease segment";
 
 /** The exports of a new instance. The module has no imports: see `crates/xtask/src/module.rs`. */
 export const instanceOf = (module: WebAssembly.Module): Exports =>
   new WebAssembly.Instance(module).exports as unknown as Exports;
+
+/**
+ * The module's memory is little-endian, and views of it have the byte order of the processor. Not for Workers and edge runtimes, which
+ * run on no other processors.
+ *
+ * @throws {Error} on a big-endian processor
+ */
+export function checkByteOrder(): void {
+  if (new Uint8Array(new Uint16Array([1]).buffer)[0] === 0)
+    throw new Error("this processor is big-endian: frazil decodes on it, and mints on little-endian ones only");
+}
 
 /** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. `hint`: what allows it there. */
 export function bindExports(make: () => Exports, hint?: string): Binding {

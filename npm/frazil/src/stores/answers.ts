@@ -1,5 +1,6 @@
 /** What the operations of a store answer: leases, refusals and errors, in the same words for all stores. */
 import { ConfigError, LeaseError } from "../errors.js";
+import { onAbort } from "../wait.js";
 import type { Answer, RefusalReason } from "./store.js";
 
 /** A whole number of a database, which comes as a number, a bigint or digits. */
@@ -149,12 +150,11 @@ export async function untilAborted<T>(promise: PromiseLike<T>, signal: AbortSign
   }
   let stop: () => void = () => {};
   const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
+    stop = onAbort(signal, () => reject(signal.reason));
   });
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    signal.removeEventListener("abort", stop);
+    stop();
   }
 }

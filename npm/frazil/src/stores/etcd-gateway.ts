@@ -9,6 +9,7 @@
 import { monotonicClock } from "../clock.js";
 import { ConfigError, FrazilError, type LeaseError } from "../errors.js";
 import type { HostAbortSignal } from "../host-types.js";
+import { onAbort } from "../wait.js";
 import { storeRefused, storeUnavailable, untilAborted } from "./answers.js";
 import { DateClock } from "./date-clock.js";
 import { checkGiven } from "./given.js";
@@ -88,6 +89,16 @@ const Code = {
   DATA_LOSS: 15,
   UNAUTHENTICATED: 16,
 } as const;
+
+const AUTHENTICATE = "auth/authenticate";
+/** What etcd answers to that, as far as it is shown. */
+const KNOWN_TO_AUTHENTICATE = /^(etcdserver|rpc error|context|grpc)\b[^{}]*$/;
+/** In place of a text that has a secret. */
+const HIDDEN = "what it says is not shown, as it may have a password";
+/** A text that is too long for a message. */
+const LONG = /^(.{300}).+/su;
+/** The most bytes of an answer: of 100 rows, as many as are asked for, it has a tenth of that. */
+const MAX_BYTES = 2 ** 20;
 
 /** A request without a token, or with one that is not good any more. It was not carried out. */
 const TOKEN_IS_OLD = /invalid auth token|revision of auth store is old|user name is empty/;
@@ -216,7 +227,7 @@ export class EtcdGateway {
     const { token, username: name, password } = this.#options;
     if (token) return givenToken(token, this.#timeoutMs, signal);
     if (name === undefined) return undefined;
-    const answer = await this.#send("auth/authenticate", { name, password }, at, undefined, signal);
+    const answer = await this.#send(AUTHENTICATE, { name, password }, at, undefined, signal);
     if ("body" in answer) return String(answer.body["token"]);
     // The server asks for no token. If that changes, it refuses requests without one.
     if (answer.code === Code.FAILED_PRECONDITION && /authentication is not enabled/.test(answer.message))
@@ -235,7 +246,7 @@ export class EtcdGateway {
     signal?.throwIfAborted();
     const controller = new AbortController();
     const abort = () => controller.abort(signal?.reason);
-    signal?.addEventListener("abort", abort, { once: true });
+    const unwatch = signal && onAbort(signal, abort);
     const late = new Error(`no answer for ${this.#timeoutMs} ms`);
     const limit = setTimeout(() => controller.abort(late), this.#timeoutMs);
     try {
@@ -257,13 +268,15 @@ export class EtcdGateway {
       );
       const receivedMs = monotonicClock();
       const date = response.headers.get("date");
-      const text = await untilAborted(response.text(), controller.signal);
+      const text = await untilAborted(textOf(url, response), controller.signal);
       const answer = answerOf(url, response.status, text);
-      if (!("header" in answer)) return answer;
+      // An echo of this request has the password, in any form.
+      const isUnknown = path === AUTHENTICATE && !("header" in answer) && !KNOWN_TO_AUTHENTICATE.test(answer.message);
+      if (!("header" in answer)) return { ...answer, shown: isUnknown ? HIDDEN : this.#shown(answer.message, token) };
       const dateMs = HTTP_DATE.test(date ?? "") ? Date.parse(date as string) : Number.NaN;
       if (Number.isNaN(dateMs))
         throw storeRefused(
-          `${url} answered without a Date header of HTTP (${JSON.stringify(date)}), which is the clock of the store: something ` +
+          `${url} answered without a Date header of HTTP (${date === null ? "none" : this.#shown(date, token)}), which is the clock of the store: something ` +
             "between removes or changes it. Let it pass, or connect to etcd itself",
         );
       const now = (...pastMs: number[]) =>
@@ -275,11 +288,21 @@ export class EtcdGateway {
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (FrazilError.is(error)) throw error;
-      throw storeUnavailable(`etcd did not answer at ${url}: ${reasonOf(error)}`, error);
+      throw storeUnavailable(`etcd did not answer at ${url}: ${this.#shown(reasonOf(error), token)}`, error);
     } finally {
       clearTimeout(limit);
-      signal?.removeEventListener("abort", abort);
+      unwatch?.();
     }
+  }
+
+  /** What an endpoint said, for an error: cut, without control characters, and nothing of it if it has a secret of the options. */
+  #shown(text: string, token: string | undefined): string {
+    const { password, headers = {} } = this.#options;
+    // A shorter header is no secret, and could be a part of any text.
+    const values = Object.values(headers).filter((value) => value.length >= 8);
+    const secrets = [password, token, ...values].filter((secret) => secret !== undefined && secret !== "") as string[];
+    const shows = (secret: string) => text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1));
+    return secrets.some(shows) ? HIDDEN : text.replace(LONG, "$1…").replace(/\p{C}/gu, "\ufffd");
   }
 }
 
@@ -314,10 +337,44 @@ interface EtcdFailure {
   readonly url: string;
   readonly code: number;
   readonly message: string;
+  /** The message as an error shows it. */
+  readonly shown: string;
+}
+
+/** A stream, as the bodies of most responses are. */
+interface Body {
+  getReader(): { read(): PromiseLike<{ readonly value?: Uint8Array }>; cancel(): PromiseLike<unknown> };
+}
+
+/** The text of an answer. One that is longer than any of etcd is refused before it is in memory, if it comes as a stream. */
+async function textOf(url: string, response: EtcdResponse): Promise<string> {
+  const refused = () => storeRefused(`${url} answered more than ${MAX_BYTES} bytes, which is not of etcd`);
+  const { body } = response as { readonly body?: Body | null };
+  const { headers } = response;
+  // Most answers say how long they are. A stream takes a multiple of the time of a text.
+  const isShort = Number(headers.get("content-length") ?? NaN) <= MAX_BYTES && headers.get("content-encoding") === null;
+  if (isShort || typeof body?.getReader !== "function") {
+    const text = await response.text();
+    if (text.length > MAX_BYTES) throw refused();
+    return text;
+  }
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let bytes = 0; ; ) {
+    const { value } = await reader.read();
+    if (value === undefined) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > MAX_BYTES) {
+      reader.cancel().then(undefined, () => {});
+      throw refused();
+    }
+    text += decoder.decode(value, { stream: true });
+  }
 }
 
 /** The answer in a response, or the error. Anything that is not of the gateway is refused. */
-function answerOf(url: string, status: number, text: string): AnswerBody | EtcdFailure {
+function answerOf(url: string, status: number, text: string): AnswerBody | Omit<EtcdFailure, "shown"> {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -339,8 +396,8 @@ function answerOf(url: string, status: number, text: string): AnswerBody | EtcdF
 }
 
 /** The error for an answer of etcd. */
-function errorOf({ url, code, message }: EtcdFailure): LeaseError {
-  const reported = `etcd at ${url} answered ${code} (${message})`;
+function errorOf({ url, code, message, shown }: EtcdFailure): LeaseError {
+  const reported = `etcd at ${url} answered ${code} (${shown})`;
   if (LEARNER.test(message)) return storeRefused(`${reported}: name the members that vote in the option endpoints`);
   if (code === Code.PERMISSION_DENIED)
     return storeRefused(

@@ -1,6 +1,7 @@
 /** Turns of a store object: how much of it is under way at once. */
 import { monotonicClock } from "../clock.js";
 import { unref } from "../timer.js";
+import { onAbort } from "../wait.js";
 
 /**
  * How many allocations of a store object are under way at once. An allocation is a read and a write: if all tags of a process read
@@ -21,15 +22,17 @@ class Turns {
     if (this.#underWay.size < MAX_UNDER_WAY) return this.#begin();
     return new Promise((resolve, reject) => {
       const admit = (turn: object) => {
-        signal?.removeEventListener("abort", giveUp);
+        unwatch?.();
         resolve(turn);
       };
-      const giveUp = () => {
-        this.#waiting.delete(admit);
-        reject(signal?.reason);
-      };
       this.#waiting.add(admit);
-      signal?.addEventListener("abort", giveUp, { once: true });
+      const unwatch =
+        signal &&
+        onAbort(signal, () => {
+          this.#waiting.delete(admit);
+          unwatch?.();
+          reject(signal.reason);
+        });
     });
   }
 
