@@ -13,7 +13,7 @@
  * - **No incarnation**: Time Travel is not visible. Call `fence()` after it.
  */
 import { ConfigError, type FrazilError } from "../errors.js";
-import { notInitialised, storeRefused, storeUnavailable, untilAborted, wholeOf } from "./answers.js";
+import { type Found, notInitialised, storeRefused, storeUnavailable, untilAborted, wholeOf } from "./answers.js";
 import { hintFor } from "./clients.js";
 import {
   type AcquireView,
@@ -276,14 +276,13 @@ class D1Leases implements LeaseTable<Scope, LeaseRow> {
     return (await this.#database.write(statement, signal)) === true;
   }
 
-  async create(record: ScopeRecord): Promise<{ readonly layout: string } | "rows" | undefined> {
+  async create(record: ScopeRecord): Promise<Found | undefined> {
     const { scope } = record;
     const init: Bound = [INIT_IF_NEW, ...valuesOf(record, INCARNATION), scope, scope];
     const results = await this.#database.batch([[RECORD, scope], [ANY, scope], init], undefined);
     if (results === undefined) throw notInitialised(NAMED, scope, PLACE);
     const [found, rows] = results as [Row[], Row[]];
-    if (found[0]) return { layout: String(found[0]["layout"]) };
-    return rows.length > 0 ? "rows" : undefined;
+    return scopeOfRow(found[0]) ?? (rows.length > 0 ? "rows" : undefined);
   }
 
   /** The clock and the record, and the rows of further statements, all of one moment. */
@@ -357,7 +356,7 @@ export class D1Store extends CompareAndSetStore implements ManagedSegmentStore {
   }
 
   /** As for every store, but that the longest window is 10 minutes unless it is given. */
-  override async init(options: InitOptions): Promise<void> {
+  override async init(options: InitOptions): Promise<boolean> {
     return super.init(withWindow(options));
   }
 

@@ -43,6 +43,13 @@ export type NodeIdSource = OldTableSource | "none" | undefined;
 export const sourceText = (source: NodeIdSource): string | null =>
   typeof source === "object" ? source.oldTable.text : null;
 
+/** The old table that the record of a scope names, without the marker that each `init` draws. @internal */
+export function tableOf(text: string | null): string | null {
+  if (text === null) return null;
+  const { marker: _, ...table } = JSON.parse(text);
+  return JSON.stringify(table);
+}
+
 /** What `init` is given, checked. @internal */
 export function sourceOf(options: MySqlInitOptions): { readonly record: ScopeRecord; readonly source: NodeIdSource } {
   const { nodeIdsFrom, ...others } = (options ?? {}) as MySqlInitOptions;

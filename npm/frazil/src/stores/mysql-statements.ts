@@ -76,7 +76,7 @@ const MOVED = "TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))";
 const SERVER = `${NOW_MS} AS now_ms, ${MOVED} AS moved_us, ${INCARNATION} AS incarnation, ${SETTINGS}`;
 
 /** The record of a scope as it is read. */
-const RECORD = `s.scope AS scope, s.layout AS layout, s.node_to AS node_to, s.next_node AS next_node,
+const RECORD = `s.scope AS scope, s.layout AS layout, s.node_from AS node_from, s.node_to AS node_to, s.next_node AS next_node,
   s.window_max_ms AS window_max_ms, s.fence_ms AS fence_ms, HEX(s.incarnation) AS recorded,
   s.node_ids_from AS node_ids_from`;
 /** `{ours:k}`: whether the node id of the row is ours in the old table that the scope takes node ids from; 1 without one. */

@@ -29,9 +29,9 @@
 import { FrazilError, type LeaseError } from "../errors.js";
 import {
   type AnswerRow,
-  alreadyInitialised,
   answerOf,
   isLostRace,
+  isNew,
   MAX_ATTEMPTS,
   NO_INCARNATION,
   notInitialised,
@@ -295,7 +295,8 @@ made AS (
   ON CONFLICT (scope) DO NOTHING
   RETURNING scope
 )
-SELECT (SELECT count(*) FROM made) AS made, (SELECT s.layout FROM {scopes} s WHERE s.scope = $1::text) AS layout`;
+SELECT (SELECT count(*) FROM made) AS made, s.layout, s.node_from, s.node_to
+FROM clock c LEFT JOIN {scopes} s ON s.scope = $1::text`;
 
 /** The record of `INIT` for people to run. It fails if the scope has one. */
 const INSERT_RECORD = `INSERT INTO {scopes} (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation)
@@ -499,19 +500,26 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
       throw storeRefused("there is no schema to make the tables in: create it, or pass the option schema");
   }
 
-  async init(options: InitOptions): Promise<void> {
+  async init(options: InitOptions): Promise<boolean> {
     const record = recordOf(options);
-    await withinLimit(this, "init()", (signal) => this.#init(record, signal));
+    return withinLimit(this, "init()", (signal) => this.#init(record, signal));
   }
 
-  async #init({ scope, layout, nodeFrom, nodeTo, windowMaxMs }: ScopeRecord, signal: AbortSignal): Promise<void> {
+  async #init(record: ScopeRecord, signal: AbortSignal): Promise<boolean> {
+    const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = record;
     // The second time sees the record that another process made beside the first.
     for (let isLast = false; ; isLast = true) {
       const rows = await this.#run(INIT, [scope, layout, nodeFrom, nodeTo, windowMaxMs], signal, true);
       if (rows === undefined) throw notInitialised(this, scope, await this.#place(signal));
-      const [row] = rows as [{ made: Whole; layout: string | null }];
-      if (wholeOf("made", row.made) > 0) return;
-      if (row.layout !== null || isLast) throw alreadyInitialised(scope, row.layout ?? undefined);
+      const [row] = rows as [{ made: Whole; layout: string | null; node_from: Whole; node_to: Whole }];
+      if (wholeOf("made", row.made) > 0) return true;
+      if (row.layout !== null)
+        return isNew(record, {
+          layout: row.layout,
+          nodeFrom: wholeOf("node_from", row.node_from),
+          nodeTo: wholeOf("node_to", row.node_to),
+        });
+      if (isLast) return isNew(record, "rows");
     }
   }
 

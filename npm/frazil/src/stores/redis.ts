@@ -22,8 +22,8 @@
 import { FrazilError, type LeaseError } from "../errors.js";
 import {
   type AnswerRow,
-  alreadyInitialised,
   answerOf,
+  isNew,
   notInitialised,
   storeRefused,
   storeUnavailable,
@@ -262,7 +262,7 @@ return {"fence", whole(fence)}`;
  */
 const INIT = `${CLOCK}{incarnation}{eviction}
 local layout = redis.call("HGET", scope, "layout")
-if layout then return {"initialised", layout} end
+if layout then return {"initialised", layout, redis.call("HGET", scope, "node_from"), redis.call("HGET", scope, "node_to")} end
 if redis.call("EXISTS", rows, ends, grants) > 0 then return {"initialised"} end
 redis.call("HSET", scope, "layout", ARGV[1], "node_from", ARGV[2], "node_to", ARGV[3], "next_node", ARGV[2],
   "window_max_ms", ARGV[4], "fence_ms", "0", "incarnation", incarnation)
@@ -387,13 +387,16 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     await this.#raise(request.scope, request.behind ? "behind" : "changed", request.signal);
   }
 
-  async init(options: InitOptions): Promise<void> {
-    const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
+  async init(options: InitOptions): Promise<boolean> {
+    const record = recordOf(options);
+    const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = record;
     const given = [layout, nodeFrom, nodeTo, windowMaxMs];
-    const [outcome, present] = await withinLimit(this, "init()", (signal) =>
+    const [outcome, present, from, to] = await withinLimit(this, "init()", (signal) =>
       this.#run(INIT, keysOf(scope), given, signal),
     );
-    if (outcome !== "made") throw alreadyInitialised(scope, present);
+    if (outcome === "made") return true;
+    if (present === undefined) return isNew(record, "rows");
+    return isNew(record, { layout: present, nodeFrom: wholeOf("node_from", from), nodeTo: wholeOf("node_to", to) });
   }
 
   async fence(options?: { readonly scope?: string }): Promise<number> {

@@ -4,7 +4,7 @@
  *
  * An SQLite file and a Durable Object keep their records by this. D1 has the same tables, and some of the statements.
  */
-import { alreadyInitialised, wholeOf } from "./answers.js";
+import { isNew, wholeOf } from "./answers.js";
 import type { ScopeRecord } from "./requests.js";
 import {
   decideAcquire,
@@ -235,12 +235,12 @@ export class SqliteTables {
     return (raised ?? scope).fenceMs;
   }
 
-  /** @throws {ConfigError} `STATE_CONFLICT` */
-  init(record: ScopeRecord, incarnation: string): void {
-    const { scope } = record;
-    const found = this.scope(scope);
-    if (found || this.#first(ANY, scope)) throw alreadyInitialised(scope, found?.layout);
-    this.#statements.run(INIT, ...valuesOf(record, incarnation));
+  /** As `ManagedStore.init`. */
+  init(record: ScopeRecord, incarnation: string): boolean {
+    const found = this.scope(record.scope) ?? (this.#first(ANY, record.scope) && "rows");
+    const made = isNew(record, found);
+    if (made) this.#statements.run(INIT, ...valuesOf(record, incarnation));
+    return made;
   }
 
   /** The record of a scope. */

@@ -143,13 +143,11 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
     await this.#transaction(undefined, () => this.#db.exec(TABLES_SCRIPT));
   }
 
-  async init(options: InitOptions): Promise<void> {
+  async init(options: InitOptions): Promise<boolean> {
     const record = recordOf(options);
-    const done = await this.#transaction(undefined, ({ incarnation }) => {
-      this.#tables.init(record, incarnation);
-      return true;
-    });
-    if (done === undefined) throw notInitialised(this, record.scope, this.#place(false));
+    const made = await this.#transaction(undefined, ({ incarnation }) => this.#tables.init(record, incarnation));
+    if (made === undefined) throw notInitialised(this, record.scope, this.#place(false));
+    return made;
   }
 
   async allocate(request: AllocateRequest): Promise<Allocation> {

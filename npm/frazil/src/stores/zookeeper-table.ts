@@ -1,5 +1,5 @@
 /** Scopes as znodes: their paths, their texts, and what each operation reads and writes. */
-import { storeRefused } from "./answers.js";
+import { type Initialised, storeRefused } from "./answers.js";
 import {
   type AcquireView,
   CompareAndSetStore,
@@ -340,7 +340,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
    * Makes the znodes of a scope one after the other, and the text of the record last: on condition that its version is that of
    * a new znode. So a call that was broken off can be repeated, and of two calls one writes.
    */
-  async create(record: ScopeRecord): Promise<{ readonly layout: string } | undefined> {
+  async create(record: ScopeRecord): Promise<Initialised | undefined> {
     const client = await this.session.client();
     const paths = pathsOf(this.prefix, record.scope);
     for (const path of [...parentsOf(this.prefix), paths.record]) await this.session.make(client, path, "");
@@ -355,7 +355,9 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
       throw storeRefused(
         `the znode ${paths.record} is empty and was written before: delete it (deleteall) if the scope is new`,
       );
-    return { layout: scopeOf(paths.record, found).layout };
+    const { layout, nodeFrom, nodeTo, nodeIdsFrom } = scopeOf(paths.record, found);
+    this.checkSource(paths.record, nodeIdsFrom);
+    return { layout, nodeFrom, nodeTo };
   }
 }
 

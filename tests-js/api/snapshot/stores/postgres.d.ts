@@ -45,7 +45,7 @@ export declare class PostgresStore implements ManagedStore, ManagedSegmentStore 
     release(request: ReleaseRequest): Promise<boolean>;
     ensure(request: EnsureRequest): Promise<void>;
     migrate(): Promise<void>;
-    init(options: InitOptions): Promise<void>;
+    init(options: InitOptions): Promise<boolean>;
     allocate(request: AllocateRequest): Promise<Allocation>;
     initSegment(options: TagOptions): Promise<boolean>;
     fence(options?: {
