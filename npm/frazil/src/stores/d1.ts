@@ -26,7 +26,7 @@ import {
 } from "./compare-and-set.js";
 import { described } from "./given.js";
 import { WORKERS_WINDOW_MAX_MS } from "./limits.js";
-import { recordOf, type ScopeRecord } from "./requests.js";
+import { fencedScope, recordOf, type ScopeRecord } from "./requests.js";
 import type { LeaseRow, Scope } from "./rules.js";
 import { type DdlTags, printedTags } from "./segment-requests.js";
 import type { KeptRecord } from "./segment-rules.js";
@@ -49,6 +49,7 @@ import {
   RAISE,
   RECORD,
   type Row,
+  raiseFence,
   scopeOfRow,
   TABLES,
   TABLES_SCRIPT,
@@ -388,6 +389,19 @@ ${TABLES_SCRIPT}
   const record = recordOf(withWindow(options));
   return `${tables}-- The record of the scope "${record.scope}", once. It fails if there is one: leave that as it is.
 ${printed(INIT, valuesOf(record, INCARNATION))}`;
+}
+
+/**
+ * What `fence` does, as SQL for people to read and run.
+ *
+ * @internal
+ */
+export function d1Fence(name: string): string {
+  const scope = fencedScope({ scope: name });
+  return `-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
+-- Before the programs start: npx frazil fence d1 … > fence.sql && npx wrangler d1 execute NAME --remote --file fence.sql
+-- The last statement shows all scopes. If "${scope}" is not among them, this is another database.
+${raiseFence(scope)}`;
 }
 
 function checkBinding(given: unknown): void {

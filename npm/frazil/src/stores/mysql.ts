@@ -35,7 +35,7 @@ import {
   tableOf,
 } from "./mysql-options.js";
 import { MySqlTags } from "./mysql-segments.js";
-import { INSERT_RECORD, INSERT_TAG, LEASES, OLD_TABLES, SCOPES, SEGMENTS } from "./mysql-statements.js";
+import { INSERT_RECORD, INSERT_TAG, LEASES, OLD_TABLES, RAISE_FENCE, SCOPES, SEGMENTS } from "./mysql-statements.js";
 import { MySqlTable } from "./mysql-table.js";
 import { PERMISSIONS } from "./permissions.js";
 import { fencedScope } from "./requests.js";
@@ -128,7 +128,23 @@ ${SEGMENTS};
 ${rights.join("\n")}
 
 ${records}`;
-  return completion(store)(text);
+  return completion(store, !("tags" in options))(text);
+}
+
+/**
+ * What `fence` does, as SQL for people to read and run.
+ *
+ * @internal
+ */
+export function mysqlFence(name: string, store: MySqlStoreOptions): string {
+  const scope = fencedScope({ scope: name });
+  return completion(
+    store,
+    true,
+  )(`-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
+-- On the primary, before the programs start: npx frazil fence mysql … | mariadb DATABASE (or mysql)
+-- The last statement shows all scopes. If "${scope}" is not among them, this is another database.
+${RAISE_FENCE.replaceAll(":scope", () => `'${scope}'`)}`);
 }
 
 interface Records {

@@ -310,6 +310,18 @@ VALUES ($1, $2, $3, $4, $3, $5, 0, ({incarnation})::text);
 const SERVER = `SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' ||
       substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
 
+/** When the server was started, in milliseconds: its text would have the time zone of the session. */
+const STARTED = "'/' || floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint::text";
+
+/**
+ * What a table has and its copy lacks: the OIDs of its database and its own. A dump that is loaded and a database that is cloned have
+ * others; TRUNCATE, VACUUM FULL and an update of the server keep them.
+ */
+const tableIn = (
+  prefix: string,
+) => ` || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())::text ||
+      '/' || to_regclass('${prefix}frazil_scopes')::oid::text`;
+
 /** What a client with `query` can be: a `Pool` or `Client` of `pg`, PGlite, Neon. */
 export interface QueryClient {
   query(text: string, values: unknown[]): PromiseLike<unknown>;
@@ -332,11 +344,18 @@ export interface PostgresStoreOptions {
   /**
    * How a server is told from the one that replaced it after a failover.
    *
-   * - `"postgres"` (default): the system identifier and the timeline.
+   * - `"postgres"` (default): the system identifier, the timeline, and the OIDs of the database and of the table of scopes. Segments: the
+   *   first two.
+   * - `"postgres-with-start"`: besides, when the server was started. An old primary that is started again, or a copy of its folder, is
+   *   then another one; and each restart raises a fence.
    * - `{ sql }`: an SQL expression of your own, whose value changes whenever acknowledged writes may have been lost.
    * - `"none-accepting-repeats-after-failover"`: not at all. If a standby is promoted that lacks the last writes, IDs repeat.
    */
-  readonly incarnation?: "postgres" | { readonly sql: string } | "none-accepting-repeats-after-failover";
+  readonly incarnation?:
+    | "postgres"
+    | "postgres-with-start"
+    | { readonly sql: string }
+    | "none-accepting-repeats-after-failover";
 }
 
 const CLIENT_RULE =
@@ -352,7 +371,7 @@ const PLACE = `SELECT $1::text AS asked, current_database() AS database, current
 
 const SCHEMA_RULE = "must be the name of a schema: a letter or _, then at most 62 letters, digits, _, $ or -";
 const INCARNATION_RULE =
-  'must be "postgres", { sql } with an SQL expression, or "none-accepting-repeats-after-failover"';
+  'must be "postgres", "postgres-with-start", { sql } with an SQL expression, or "none-accepting-repeats-after-failover"';
 
 /** The SQLSTATEs after which a statement is repeated: it certainly did not take place, and can succeed now. */
 const CONFLICTS = [
@@ -658,6 +677,7 @@ function completion(options: PostgresStoreOptions): (statement: string) => strin
     throw optionError("schema", schema, SCHEMA_RULE);
   let sql: unknown;
   if (incarnation === "postgres") sql = SERVER;
+  else if (incarnation === "postgres-with-start") sql = `${SERVER} || ${STARTED}`;
   else if (incarnation === "none-accepting-repeats-after-failover") sql = "''";
   else sql = (incarnation as { sql?: unknown } | null)?.sql;
   if (typeof sql !== "string" || sql.trim() === "") throw optionError("incarnation", incarnation, INCARNATION_RULE);
@@ -667,10 +687,14 @@ function completion(options: PostgresStoreOptions): (statement: string) => strin
     leases: `${prefix}frazil_leases`,
     segments: `${prefix}frazil_segments`,
     durable: DURABLE,
-    incarnation: sql,
+    server: sql,
+    incarnation: String(incarnation).startsWith("postgres") ? `${sql}${tableIn(prefix)}` : sql,
   };
   return (statement) =>
-    statement.replace(/\{(scopes|leases|segments|incarnation|durable)\}/g, (_, part: string) => parts[part] as string);
+    statement.replace(
+      /\{(scopes|leases|segments|server|incarnation|durable)\}/g,
+      (_, part: string) => parts[part] as string,
+    );
 }
 
 /**
@@ -698,6 +722,25 @@ function scopeRecord(options: InitOptions): string {
   const values = [`'${scope}'`, `'${layout}'`, nodeFrom, nodeTo, windowMaxMs];
   return `-- The record of the scope "${scope}", once, on the primary. It fails if there is one: leave that as it is.
 ${INSERT_RECORD.replace(/\$(\d)/g, (_, at) => `${values[at - 1]}`)}`;
+}
+
+/**
+ * What `fence` does, as SQL for people to read and run.
+ *
+ * @internal
+ */
+export function postgresFence(name: string, store: PostgresStoreOptions): string {
+  const scope = fencedScope({ scope: name });
+  return completion(store)(`-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
+-- On the primary, before the programs start: npx frazil fence postgres … | psql -v ON_ERROR_STOP=1 "$DATABASE_URL"
+DO $frazil$ BEGIN
+  UPDATE {scopes} SET incarnation = ({incarnation})::text, fence_ms = greatest(fence_ms,
+    floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + window_max_ms + ${FENCE_MARGIN_MS})
+  WHERE scope = '${scope}';
+  IF NOT FOUND THEN RAISE EXCEPTION 'this database has no scope "${scope}"'; END IF;
+END $frazil$;
+SELECT scope, to_timestamp(fence_ms / 1000.0) AS nothing_is_granted_before FROM {scopes} ORDER BY scope;
+`);
 }
 
 /** A name as an identifier of SQL. */

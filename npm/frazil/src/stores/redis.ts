@@ -641,6 +641,25 @@ export function redisDdl(options: InitOptions | DdlTags, store: RedisStoreOption
 ${"tags" in options ? tagRecords(options, complete) : scopeRecord(options, complete)}`;
 }
 
+/**
+ * What `fence` does, for people to read and run: a script of a shell.
+ *
+ * @internal
+ */
+export function redisFence(name: string, store: RedisStoreOptions): string {
+  const scope = fencedScope({ scope: name });
+  const words = keysOf(scope).map(quoted).join(" ");
+  const failed = quoted(
+    `frazil: the fence was not raised: this database has no scope "${scope}", or the server refused.`,
+  );
+  return `# Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
+# On the primary, before the programs start: npx frazil fence redis … | sh
+# It is written to the server in $REDIS_URL, or else to that of this host. It prints the time, in Unix milliseconds.
+${CLI} EVAL ${quoted(completion(store)(ENSURE))} ${KEYS.length} ${words} always |
+  grep -x -A 1 fence || { echo ${failed} >&2; false; }
+`;
+}
+
 function scopeRecord(options: InitOptions, complete: (script: string) => string): string {
   const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
   const words = [...keysOf(scope), layout, nodeFrom, nodeTo, windowMaxMs].map((word) => quoted(`${word}`));

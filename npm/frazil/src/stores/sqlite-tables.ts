@@ -18,7 +18,7 @@ import {
 } from "./rules.js";
 import { decideAllocate, type KeptRecord, keptRecord, tagRecordOf } from "./segment-rules.js";
 import type { AllocateRequest, Allocation } from "./segment-store.js";
-import type { AcquireRequest, Answer, ReleaseRequest, RenewRequest } from "./store.js";
+import { type AcquireRequest, type Answer, FENCE_MARGIN_MS, type ReleaseRequest, type RenewRequest } from "./store.js";
 
 /** The tables. The unique index finds the row of a grant. */
 export const TABLES = [
@@ -89,6 +89,12 @@ WHERE scope = ? AND node = ?`;
 
 /** `ensure` and `fence`. */
 export const RAISE = `UPDATE frazil_scopes SET incarnation = ?, fence_ms = ? WHERE scope = ?`;
+
+/** `fence` as SQL for people to run. The incarnation stays: a holder finds another one, and raises the fence once more. */
+export const raiseFence = (scope: string): string => `UPDATE frazil_scopes
+SET fence_ms = max(fence_ms, ${CLOCK} + window_max_ms + ${FENCE_MARGIN_MS}) WHERE scope = '${scope}';
+SELECT scope, datetime(fence_ms / 1000, 'unixepoch') AS nothing_is_granted_before_utc FROM frazil_scopes ORDER BY scope;
+`;
 
 /** `init`: whether there are rows of a scope. */
 export const ANY = `SELECT node FROM frazil_leases WHERE scope = ? LIMIT 1`;

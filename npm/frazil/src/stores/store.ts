@@ -1,6 +1,6 @@
 /**
  * What a lease store is: four atomic operations on rows of node ids. Every store in this folder implements this
- * interface, and so can yours: `docs/stores.md` shows one in some 70 lines, and `frazil/testing/lease-contract` tests it.
+ * interface, and so can yours: `DocumentStore` makes one of two functions, and `frazil/testing/lease-contract` tests it.
  *
  * A store has one record for each scope (the incarnation, the fence, the longest window, the layout, the range of node
  * ids) and one row for each node id of the scope: `from`, `until`, `grant`, `nonce`, `owner`. All times are Unix
