@@ -9,6 +9,7 @@ const NEUTRAL = [
   "segment",
   "testing",
   "stores/d1",
+  "stores/document",
   "stores/durable-object",
   "stores/etcd",
   "stores/mysql",

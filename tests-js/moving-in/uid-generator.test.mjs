@@ -374,8 +374,12 @@ test("a scope that would number by itself beside the table is refused, unless it
     field: "nodeIdsFrom",
     message: /WORKER_NODE.*"none"/,
   });
-  await store.init({ ...plain, nodeIdsFrom: "none" });
-  await assert.rejects(store.init(plain), { code: "STATE_CONFLICT" });
+  assert.equal(await store.init({ ...plain, nodeIdsFrom: "none" }), true);
+  assert.equal(await store.init(plain), false);
+  await assert.rejects(store.init({ ...plain, nodeIdsFrom: FROM }), {
+    code: "STATE_CONFLICT",
+    message: /it has one, of .* and not of .*WORKER_NODE/,
+  });
   await query("ALTER TABLE WORKER_NODE DROP COLUMN LAUNCH_DATE");
   // A table of another kind with this name is nobody's.
   await store.init({ ...plain, scope: "other" });
@@ -500,8 +504,9 @@ test("init refuses what cannot be right, and says what to do", async (t) => {
   await refused({ layout: narrow, nodeIdsFrom: FROM }, "INVALID_OPTION", /9.*WORKER_NODE|WORKER_NODE.*9/);
   await refused({ layout: "baidu", nodeIdsFrom: FROM }, "INVALID_OPTION", /"baidu".*2024-11-20T13:24:15.*epochMs/);
   // Nothing of this has left a record.
-  await init({ nodeIdsFrom: FROM });
-  await refused({ nodeIdsFrom: FROM }, "STATE_CONFLICT", /scope/);
+  assert.equal(await init({ nodeIdsFrom: FROM }), true);
+  assert.equal(await init({ nodeIdsFrom: FROM }), false);
+  await refused({ nodeIdsFrom: "none" }, "STATE_CONFLICT", /scope/);
 });
 
 test("a user with the rights that the guide names is enough, and a missing one is named", async (t) => {

@@ -58,7 +58,7 @@ export const RUN_BY = {
   "docs/moving-in.md": "tests-js/moving-in/segments-page.test.mjs",
   "docs/segments.md": "tests-js/segments/page.test.mjs",
   "docs/serverless.md": "tests-js/serverless/recipes.test.mjs",
-  "docs/stores.md": "tests-js/stores/custom-store.test.mjs",
+  "docs/stores.md": "tests-js/stores/postgres/document.test.mjs",
   "docs/transport.md": "tests-js/transport/page.test.mjs",
   "docs/workers.md": "tests-js/workers/page.test.mjs",
   "docs/stores/d1.md": "tests-js/stores/d1/page.test.mjs",

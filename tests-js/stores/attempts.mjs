@@ -2,7 +2,7 @@
 // ask about the answers.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { ConfigError, Layout } from "frazil";
+import { Layout } from "frazil";
 import { layoutText } from "frazil/lease";
 
 /** 128 random bits: a grant or a nonce. */
@@ -97,16 +97,28 @@ export async function checkSetUp(store, deleteRecord) {
   await store.migrate();
   const call = /store\.init\(\{ scope: "default", layout/;
   await assert.rejects(store.fence(), { code: "STORE_NOT_INITIALISED", message: call });
-  await init(Layout.named("default"));
-  await assert.rejects(init(), (error) => {
-    assert.ok(error instanceof ConfigError);
-    assert.equal(error.code, "STATE_CONFLICT");
-    assert.match(error.message, /time41 node10 sequence12/);
-    return true;
-  });
+  assert.equal(await init(Layout.named("default")), true);
+  await checkSecondInit(store, "default");
   await store.acquire(attempt({ scope: "default" }));
   await deleteRecord();
   await assert.rejects(init(), { code: "STATE_CONFLICT", message: /its record was deleted/ });
+}
+
+/** Checks that `init()` leaves the record of a scope as it is: of the layout `"default"`, with the node ids that are the default. */
+export async function checkSecondInit(store, scope, nodes) {
+  const init = (given) => store.init({ scope, layout: "default", ...(nodes && { nodes }), ...given });
+  assert.equal(await init(), false);
+  assert.equal(await init({ layout: Layout.named("default"), windowMaxMs: 1234 }), false);
+  const { from, to } = nodes ?? { from: 10, to: 20 };
+  for (const other of [{ layout: "twitter" }, { nodes: { from, to: to + 1 } }, { nodes: { from: from - 1, to } }])
+    await assert.rejects(init(other), (error) => {
+      assert.deepEqual([error.name, error.code, error.field], ["ConfigError", "STATE_CONFLICT", "scope"]);
+      assert.match(
+        error.message,
+        /it has one, of the layout "1704067200000 1ms time41 node10 sequence12" and the node ids \d+ to \d+, and not of /,
+      );
+      return true;
+    });
 }
 
 /** How many pairs of windows of one node id overlap. */

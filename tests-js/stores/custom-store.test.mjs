@@ -1,51 +1,67 @@
-// The store of docs/stores.md, as it is printed there, keeps the contract.
+// `DocumentStore` keeps the contract, with documents in memory whose calls take turns and whose clock is moved. Documents that break
+// a rule of `Documents` are caught by the contract, or refused.
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { Layout } from "frazil";
-import { layoutText, lease } from "frazil/lease";
-import { leaseContract } from "frazil/testing/lease-contract";
+import { lease } from "frazil/lease";
+import { DocumentStore } from "frazil/stores/document";
+import { Bench, leaseContract, scenarios } from "frazil/testing/lease-contract";
+import { attempt, checkSecondInit, hex } from "./attempts.mjs";
 
-const document = readFileSync(new URL("../../docs/stores.md", import.meta.url), "utf8");
-const [, program] = /```js\n(import \{ LeaseError \}.*?)```/s.exec(document);
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-// Inside the workspace, so that `frazil` is found.
-const path = fileURLToPath(new URL(`document-store-${process.pid}.mjs`, import.meta.url));
-writeFileSync(path, program);
-const { DocumentStore } = await import(pathToFileURL(path).href);
-rmSync(path);
+/** What can be broken, and the scenarios that must catch it. */
+const DEFECTS = {
+  "the incarnation is not compared": [
+    "an acquisition that was decided before a failover is not written after it",
+    "a renewal that was decided before a failover is not written after it",
+  ],
+  "what is only compared is overlooked": ["an acquisition that was decided before a fence is not written after it"],
+  "only the first document is compared": ["one of two clones that renew at once loses"],
+  "a comparison that awaits before it writes": [
+    "64 clients take 1,024 node ids, each once",
+    "one of two clones that renew at once loses",
+  ],
+  "a turn is not compared": [],
+};
 
-/** Documents in memory, with calls that take turns, and a clock that is moved. */
-function openDocuments() {
-  const stored = new Map();
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
+/** Documents in memory. `defect` is a key of `DEFECTS`, or nothing. */
+function openDocuments(defect, stored = new Map()) {
+  const is = (name) => defect === name;
   let incarnation = "1";
   let nowMs = 1_790_000_000_000;
+  let beforeWrite;
   const documents = {
-    async read(scope) {
+    async read(keys) {
       await turn();
-      const found = stored.get(scope);
-      return found && { ...found, nowMs, incarnation };
+      return { texts: keys.map((key) => stored.get(key) ?? null), nowMs, incarnation };
     },
-    async replace(scope, version, text) {
+    async replace(changes, server) {
       await turn();
-      if (stored.get(scope).version !== version) return false;
-      stored.set(scope, { version: version + 1, text });
+      const work = beforeWrite;
+      beforeWrite = undefined;
+      await work?.();
+      if (is("a turn is not compared")) changes = changes.filter(({ key }) => !key.includes("/turn-"));
+      const compared = is("what is only compared is overlooked")
+        ? changes.filter(({ seen, text }) => seen !== text)
+        : is("only the first document is compared")
+          ? changes.slice(0, 1)
+          : changes;
+      if (incarnation !== server && !is("the incarnation is not compared")) return false;
+      if (compared.some(({ key, seen }) => (stored.get(key) ?? null) !== seen)) return false;
+      if (is("a comparison that awaits before it writes")) await turn();
+      for (const { key, text } of changes) stored.set(key, text);
       return true;
     },
   };
+  const store = new DocumentStore(documents);
   return {
-    store: new DocumentStore(documents),
-    async init({ scope, layout, nodes, windowMaxMs }) {
-      assert.equal(layout, layoutText(Layout.named("default")));
-      const length = nodes.to - nodes.from + 1;
-      const rows = Array.from({ length }, (_, at) => ({ node: nodes.from + at, grant: null, fromMs: 0, untilMs: 0 }));
-      const text = JSON.stringify({ layout, windowMaxMs, fenceMs: 0, incarnation, rows });
-      stored.set(scope, { version: 1, text });
-    },
+    store,
+    documents,
+    stored,
+    init: (scope) => store.init({ ...scope, layout: "default" }),
     pass: async (ms) => {
       nowMs += ms;
+      await turn();
     },
     jumpClock: async (ms) => {
       nowMs += ms;
@@ -53,21 +69,122 @@ function openDocuments() {
     changeIncarnation: async () => {
       incarnation += "1";
     },
+    beforeNextWrite: (work) => {
+      beforeWrite = work;
+    },
     stop: async () => {},
     start: async () => {},
   };
 }
 
-leaseContract({ name: "the store of docs/stores.md", open: async () => openDocuments() });
+leaseContract({ name: "documents in memory", open: async () => openDocuments() });
 
-test("it says where it looked for a scope that has no document", async () => {
-  await assert.rejects(lease(openDocuments().store, { scope: "orders" }), {
+for (const [defect, names] of Object.entries(DEFECTS))
+  for (const name of names)
+    test(`${defect}: "${name}" catches it`, async () => {
+      const { run } = scenarios.find((scenario) => scenario.name === name);
+      await assert.rejects(() => run(new Bench(openDocuments(defect))), { name: "AssertionError" });
+    });
+
+// docs/safety.md: 27
+test("a failover that lost the last grant, between a read and its write, grants no window twice", async () => {
+  for (const [defect, overlap] of [
+    [undefined, false],
+    ["the incarnation is not compared", true],
+  ]) {
+    const opened = openDocuments(defect);
+    const { store, stored } = opened;
+    await store.init({ layout: "default", nodes: { from: 0, to: 0 } });
+    const one = () => store.acquire(attempt({ scope: "default" }));
+    const replicated = new Map(stored);
+    let lost;
+    opened.beforeNextWrite(async () => {
+      lost = await one();
+      stored.clear();
+      for (const [key, text] of replicated) stored.set(key, text);
+      await opened.changeIncarnation();
+    });
+    const late = await one();
+    assert.equal(lost.granted, true);
+    assert.equal(late.granted && late.node === lost.node && late.fromMs < lost.untilMs, overlap, JSON.stringify(late));
+  }
+});
+
+test("an attempt that is held up before its write, and its retry, take one node id", async () => {
+  for (const [defect, differ] of [
+    [undefined, false],
+    ["a turn is not compared", true],
+  ]) {
+    const opened = openDocuments(defect);
+    const { store } = opened;
+    await store.init({ layout: "default", nodes: { from: 0, to: 1 } });
+    const { node, grant } = await store.acquire(attempt({ scope: "default" }));
+    const other = await store.acquire(attempt({ scope: "default" }));
+    for (const row of [{ node, grant }, other])
+      assert.ok(await store.release({ scope: "default", ...row, untilMs: row.node, heldUntilMs: 8e15 }));
+    const request = attempt({ scope: "default" });
+    let retry;
+    opened.beforeNextWrite(async () => {
+      retry = await store.acquire({ ...request, node: other.node });
+    });
+    const late = await store.acquire(request);
+    assert.equal(late.node !== retry.node, differ);
+  }
+});
+
+test("init, a missing scope, and rows without a record", async () => {
+  const { store, stored } = openDocuments();
+  await assert.rejects(lease(store, { scope: "orders" }), {
     code: "STORE_NOT_INITIALISED",
-    message: /It looked in the document "orders"\./,
+    message: /the document store has no record of the scope "orders"\. It looked in the document frazil\/orders\./,
+  });
+  await assert.rejects(store.fence({ scope: "orders" }), { code: "STORE_NOT_INITIALISED" });
+  assert.equal(await store.init({ scope: "orders", layout: "default" }), true);
+  await checkSecondInit(store, "orders");
+  assert.equal((await store.acquire(attempt({ scope: "orders", node: 70 }))).node, 70);
+  assert.ok(stored.has("frazil/orders/70"));
+  const record = stored.get("frazil/orders");
+  stored.delete("frazil/orders");
+  await assert.rejects(store.init({ scope: "orders", layout: "default" }), { message: /its record was deleted/ });
+  stored.set("frazil/orders", JSON.stringify({ ...JSON.parse(record), nextNode: 64 }));
+  await assert.rejects(store.acquire(attempt({ scope: "orders", node: 71 })), {
+    message: /the record was restored alone/,
+  });
+  stored.set("frazil/orders", "{}");
+  await assert.rejects(store.renew({ ...attempt({ scope: "orders" }), node: 0, untilMs: 0 }), {
+    code: "STORE_REFUSED",
+    message: /the document frazil\/orders has the text "\{\}"/,
   });
 });
 
-test("it has at most 75 lines of code", () => {
-  const lines = program.split("\n").filter((line) => line.trim() !== "" && !/^\s*(\/\/|\/\*\*)/.test(line));
-  assert.ok(lines.length <= 75, `${lines.length} lines`);
+test("the options, and functions that answer with something else", async () => {
+  const { documents } = openDocuments();
+  for (const wrong of [undefined, {}, { read: documents.read }, "url"])
+    assert.throws(() => new DocumentStore(wrong), { code: "INVALID_ARGUMENT", field: "documents" });
+  for (const [field, value] of Object.entries({ name: "", prefix: "x".repeat(101), keys: 1 }))
+    assert.throws(() => new DocumentStore(documents, { [field]: value }), { code: "INVALID_OPTION", field });
+  assert.equal(new DocumentStore(documents, { name: "dynamodb", prefix: "" }).name, "dynamodb");
+  const answers = (answer) => new DocumentStore({ ...documents, ...answer }).init({ layout: "default" });
+  const read = { texts: [null, null], nowMs: 1, incarnation: "1" };
+  for (const [answer, message] of [
+    [{ read: async () => [] }, /with 2 texts/],
+    [{ read: async () => ({ ...read, texts: [null] }) }, /with 2 texts/],
+    [{ read: async () => ({ ...read, texts: [null, 1] }) }, /a number among the texts/],
+    [{ read: async () => ({ ...read, nowMs: 1.5 }) }, /nowMs is 1\.5/],
+    [{ read: async () => ({ ...read, incarnation: "" }) }, /incarnation is a string/],
+    [
+      { replace: async () => ({ modifiedCount: 1 }) },
+      /replace\(\) resolved to an object with modifiedCount: must be true or false/,
+    ],
+  ])
+    await assert.rejects(answers(answer), { code: "STORE_REFUSED", message });
+  const cause = new Error("no route to host");
+  const failing = { read: () => Promise.reject(cause) };
+  await assert.rejects(answers(failing), {
+    code: "STORE_UNAVAILABLE",
+    message: /read\(\) of the documents failed: no route/,
+    cause,
+  });
+  const signal = AbortSignal.abort(hex());
+  await assert.rejects(new DocumentStore(documents).acquire(attempt({ signal })), (error) => error === signal.reason);
 });

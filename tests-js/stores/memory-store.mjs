@@ -59,6 +59,10 @@ export const DEFECTS = {
   "no incarnation on acquire": "another incarnation is fenced",
   "no incarnation on renew": "another incarnation is fenced",
   "a new incarnation is no fence": "another incarnation is fenced",
+  "an acquisition is written after a failover":
+    "an acquisition that was decided before a failover is not written after it",
+  "an acquisition is written after a fence": "an acquisition that was decided before a fence is not written after it",
+  "a renewal is written after a failover": "a renewal that was decided before a failover is not written after it",
   "no look at the layout": "another layout is refused",
   "any window": "a window over the maximum is refused",
   "one space of node ids for all scopes": "scopes are isolated",
@@ -81,6 +85,14 @@ export function openMemoryStore(defect) {
   const records = new Map();
   let clock = 1_790_000_000_000;
   let incarnation = "1";
+  let beforeWrite;
+  /** Does what the next write waits for, if anything. Resolves to whether the server is another one then. */
+  async function failsOver() {
+    const [seen, work] = [incarnation, beforeWrite];
+    beforeWrite = undefined;
+    await work();
+    return incarnation !== seen;
+  }
   const now = () => (is("the client's clock") ? Date.now() : clock);
 
   const refuse = (reason, more) => ({
@@ -117,7 +129,8 @@ export function openMemoryStore(defect) {
   const store = {
     name: "memory",
 
-    async acquire({ scope, layout, windowMs, grant, nonce, node, owner, signal }) {
+    async acquire(request) {
+      const { scope, layout, windowMs, grant, nonce, node, owner, signal } = request;
       if (!is("the signal is ignored")) signal?.throwIfAborted();
       const { record, refusal } = recordOf({ scope, layout, windowMs });
       if (refusal) return refusal;
@@ -157,6 +170,9 @@ export function openMemoryStore(defect) {
         const reason = fenceMs > now() && untilMs <= now() ? "fenced" : "exhausted";
         return refuse(reason, { freeAtMs: Math.max(untilMs, fenceMs) });
       }
+      if (beforeWrite && (await failsOver()) && !is("an acquisition is written after a failover"))
+        return store.acquire(request);
+      if (record.fenceMs !== fenceMs && !is("an acquisition is written after a fence")) return store.acquire(request);
       const fromMs = is("a window begins when it is granted (a TTL lease)") ? now() : Math.max(row.untilMs, fence);
       Object.assign(row, { grant, nonce, owner, fromMs, untilMs: now() + windowMs });
       if (is("a window is longer than was asked for")) row.untilMs += 1000;
@@ -164,7 +180,8 @@ export function openMemoryStore(defect) {
       return answer(row);
     },
 
-    async renew({ scope, layout, windowMs, grant, nonce, node, untilMs }) {
+    async renew(request) {
+      const { scope, layout, windowMs, grant, nonce, node, untilMs } = request;
       const { record, refusal } = recordOf({ scope, layout, windowMs });
       if (refusal) return refusal;
       if (record.incarnation !== incarnation && !is("no incarnation on renew")) return refuse("incarnation");
@@ -184,6 +201,8 @@ export function openMemoryStore(defect) {
       if (!isMine || !(isKnown || isRetry || is("no nonce"))) return refuse("taken");
       if (is("no renewal after the end") && row.untilMs < now()) return refuse("taken");
       if (is("a renewal awaits between reading and writing")) await interleave();
+      if (beforeWrite && (await failsOver()) && !is("a renewal is written after a failover"))
+        return store.renew(request);
       if (!is("a renewal does nothing")) row.untilMs = Math.max(row.untilMs, untilMs, now() + windowMs);
       if (is("a renewal can shorten the window")) row.untilMs = now() + windowMs;
       if (is("a window moves with the store's clock")) row.untilMs = now() + windowMs;
@@ -229,6 +248,9 @@ export function openMemoryStore(defect) {
     },
     jumpClock: async (ms) => {
       clock += ms;
+    },
+    beforeNextWrite: (work) => {
+      beforeWrite = work;
     },
     changeIncarnation: async () => {
       incarnation += "1";

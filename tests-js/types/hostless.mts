@@ -6,6 +6,7 @@ import * as lease from "frazil/lease";
 import "frazil/native";
 import * as segment from "frazil/segment";
 import * as d1 from "frazil/stores/d1";
+import * as document from "frazil/stores/document";
 import * as durableObject from "frazil/stores/durable-object";
 import * as etcd from "frazil/stores/etcd";
 import * as mysql from "frazil/stores/mysql";
@@ -22,7 +23,7 @@ import * as workers from "frazil/workers";
 
 export const entries = [decode, layout, lease, segment, testing, text, transport, workers];
 export const contracts = [leaseContract, segmentContract];
-export const stores = [d1, durableObject, etcd, mysql, postgres, redis, sqlite, zookeeper];
+export const stores = [d1, document, durableObject, etcd, mysql, postgres, redis, sqlite, zookeeper];
 
 // A signal is what frazil uses of one.
 const signal = {

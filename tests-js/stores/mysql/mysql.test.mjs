@@ -262,13 +262,8 @@ test("processes that migrate and initialise at once: one makes each thing, and n
     await server.query(`CREATE DATABASE round${round}`);
     const store = new MySqlStore(pool, { database: `round${round}` });
     await Promise.all(Array.from({ length: 8 }, () => store.migrate()));
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => store.init({ layout: "default" })));
-    const failed = results.filter(({ status }) => status === "rejected");
-    assert.deepEqual(
-      failed.map(({ reason }) => reason.code),
-      Array(7).fill("STATE_CONFLICT"),
-    );
-    for (const { reason } of failed) assert.match(reason.message, /it has one, of the layout/);
+    const made = await Promise.all(Array.from({ length: 8 }, () => store.init({ layout: "default" })));
+    assert.deepEqual(made.sort(), [...Array(7).fill(false), true]);
   }
 });
 

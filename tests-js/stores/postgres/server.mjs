@@ -6,7 +6,7 @@ import pg from "pg";
 import { installed, runProgram, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
 
 /** The path of one of the server's programs, in the newest version that is installed. */
-const program = (name) => {
+export const program = (name) => {
   const top = "/usr/lib/postgresql";
   const versions = existsSync(top) ? readdirSync(top).sort((a, b) => Number(a) - Number(b)) : [];
   const paths = versions.map((version) => join(top, version, "bin", name));

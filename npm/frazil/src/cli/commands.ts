@@ -6,6 +6,7 @@ import { convert } from "./convert.js";
 import { ddl } from "./ddl.js";
 import { decode } from "./decode.js";
 import { doctor } from "./doctor.js";
+import { fence } from "./fence.js";
 import type { FlagName, Flags } from "./flags.js";
 import { withoutN } from "./forms.js";
 import { layouts } from "./layouts.js";
@@ -15,7 +16,7 @@ import { range } from "./range.js";
 import { UsageError } from "./usage-error.js";
 
 /** All commands, in the order of the help. */
-export const COMMANDS: readonly Command[] = [next, decode, convert, range, layouts, plan, doctor, ddl];
+export const COMMANDS: readonly Command[] = [next, decode, convert, range, layouts, plan, doctor, ddl, fence];
 
 /** What people type for a command. */
 const OTHER_NAMES: readonly (readonly [RegExp, Command])[] = [
@@ -26,6 +27,7 @@ const OTHER_NAMES: readonly (readonly [RegExp, Command])[] = [
   [/^(list|ls)$/i, layouts],
   [/^(capacity|limits|info)$/i, plan],
   [/^(check|health|status|env|diagnose|diagnostics|where|test)$/i, doctor],
+  [/^(restored?|recover(y)?|failback|failover)$/i, fence],
   [/^(sql|schema|init|migrate|migration|setup)$/i, ddl],
 ];
 

@@ -33,7 +33,7 @@ function nodeIdsFromOf(text: string): NonNullable<MySqlInitOptions["nodeIdsFrom"
 }
 
 /** The option `incarnation` of a store: a word as it is, such as its default, and else an expression in the language of the store. */
-const incarnationOf = <T>(language: "sql" | "lua", text: string | undefined) =>
+export const incarnationOf = <T>(language: "sql" | "lua", text: string | undefined) =>
   (text === undefined || /^[a-z]+(-[a-z]+)*$/.test(text) ? text : { [language]: text }) as T;
 
 const printPostgres = (options: InitOptions | DdlTags, { role, schema, incarnation }: Flags) =>
@@ -73,6 +73,12 @@ const ALIASES: readonly (readonly [RegExp, keyof typeof PRINTERS])[] = [
   [/^etcd/i, "etcd"],
 ];
 
+/** The store that somebody means by a name that is none of `names`. */
+export function storeMeant(name: string, names: string): string | undefined {
+  const [, near] = /mean (.*)\?/.exec(hintOf(name.toLowerCase(), names, "")) ?? [];
+  return ALIASES.find(([alias]) => alias.test(name))?.[1]?.toString() ?? near;
+}
+
 /** The flags of the record of a scope. */
 const SCOPE_FLAGS = ["scope", "layout", "epoch", "nodes", "window-max", "node-ids-from"] as const;
 
@@ -82,8 +88,7 @@ const STORE_FLAGS = [...new Set(Object.values(PRINTERS).flatMap(({ flags }) => f
 /** The error for a store that there is not, or for several. */
 function noStore([name, ...rest]: readonly string[], { tag: [tag] = [] }: Flags): UsageError {
   const names = Object.keys(PRINTERS).join(", ");
-  const [, near] = /mean (.*)\?/.exec(hintOf((name ?? "").toLowerCase(), names, "")) ?? [];
-  const meant = ALIASES.find(([alias]) => alias.test(name ?? ""))?.[1] ?? near;
+  const meant = storeMeant(name ?? "", names);
   const what =
     name === undefined
       ? `ddl needs a store, one of ${names}`

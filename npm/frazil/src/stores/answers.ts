@@ -1,6 +1,7 @@
 /** What the operations of a store answer: leases, refusals and errors, in the same words for all stores. */
 import { ConfigError, LeaseError } from "../errors.js";
 import { onAbort } from "../wait.js";
+import type { ScopeRecord } from "./requests.js";
 import type { Answer, RefusalReason } from "./store.js";
 
 /** A whole number of a database, which comes as a number, a bigint or digits. */
@@ -113,13 +114,32 @@ export const notInitialised = (store: NamedStore, scope: string, place?: string,
     { field: "scope", value: scope },
   );
 
-/** `STATE_CONFLICT` of `init`. `layout` is that of the record, or undefined if only rows of the scope are there. */
-export function alreadyInitialised(scope: string, layout: string | undefined): ConfigError {
+/** What a scope keeps of `init` for ever. `nodeIdsFrom`: the table of another generator that its node ids come from, if any. */
+export type Initialised = Pick<ScopeRecord, "layout" | "nodeFrom" | "nodeTo"> & {
+  readonly nodeIdsFrom?: string | null;
+};
+
+/** What `init` finds where its record was to be: a record, or rows without one. */
+export type Found = Initialised | "rows";
+
+const described = ({ layout, nodeFrom, nodeTo, nodeIdsFrom }: Initialised): string =>
+  `the layout "${layout}" and the node ids ${nodeFrom} to ${nodeTo}${nodeIdsFrom ? ` of ${nodeIdsFrom}` : ""}`;
+
+/**
+ * What `init` resolves to: true if it found nothing and wrote its record, false if the record that it found is the one that it was
+ * to write. `windowMaxMs` is not compared: that of the record stays.
+ *
+ * @throws {ConfigError} `STATE_CONFLICT` for another layout, other node ids, and rows without a record.
+ */
+export function isNew(record: Initialised & { readonly scope: string }, found: Found | undefined): boolean {
+  if (found === undefined) return true;
+  const { scope } = record;
+  if (found !== "rows" && described(found) === described(record)) return false;
   const rule =
-    layout === undefined
+    found === "rows"
       ? "must have no rows: its record was deleted, and its node ids may be in use. Restore the record, or use another scope"
-      : `must have no record yet: it has one, of the layout "${layout}". init() runs once for each scope: remove this call from the start of the program`;
-  return new ConfigError("STATE_CONFLICT", `scope is "${scope}": ${rule}`, { field: "scope", value: scope, rule });
+      : `must have no other record: it has one, of ${described(found)}, and not of ${described(record)}. A scope keeps what it began with: pass the same, or another scope`;
+  throw new ConfigError("STATE_CONFLICT", `scope is "${scope}": ${rule}`, { field: "scope", value: scope, rule });
 }
 
 /** How often a statement that lost a race is repeated. */

@@ -6,7 +6,7 @@
  * - **The oldest free row first**; only after a lost race another one of those that were read, so that processes that start at once do not
  *   meet at each. Which one follows from the grant: two requests for one grant try the same row, and different grants different ones.
  */
-import { alreadyInitialised, isLostRace, notInitialised, pause, storeUnavailable } from "./answers.js";
+import { type Found, isLostRace, isNew, notInitialised, pause, storeUnavailable } from "./answers.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -106,10 +106,9 @@ export interface LeaseTable<S extends Scope = Scope, R extends LeaseRow = LeaseR
   /** Replaces the fence and the incarnation of the record, if it is as it was read. */
   replaceScope(scope: string, view: ScopeView<S>, raised: Scope, signal: AbortSignal | undefined): Promise<boolean>;
   /**
-   * Writes a record with the fence 0, unless the scope has one, or rows. Resolves to what was found instead: the layout of the
-   * record, or `"rows"`.
+   * Writes a record with the fence 0, unless the scope has one, or rows. Resolves to what was found instead.
    */
-  create(record: ScopeRecord): Promise<{ readonly layout: string } | "rows" | undefined>;
+  create(record: ScopeRecord): Promise<Found | undefined>;
 }
 
 /** How often a lost race is repeated: beside 64 others that start at once, five times is usual. */
@@ -232,10 +231,9 @@ export class CompareAndSetStore implements ManagedStore {
     await this.#raise(request.scope, request.behind ? "behind" : "changed", request.signal);
   }
 
-  async init(options: InitOptions): Promise<void> {
+  async init(options: InitOptions): Promise<boolean> {
     const record = recordOf(options);
-    const found = await this.#table.create(record);
-    if (found !== undefined) throw alreadyInitialised(record.scope, found === "rows" ? undefined : found.layout);
+    return isNew(record, await this.#table.create(record));
   }
 
   async fence(options?: { readonly scope?: string }): Promise<number> {

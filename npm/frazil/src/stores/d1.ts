@@ -13,7 +13,7 @@
  * - **No incarnation**: Time Travel is not visible. Call `fence()` after it.
  */
 import { ConfigError, type FrazilError } from "../errors.js";
-import { notInitialised, storeRefused, storeUnavailable, untilAborted, wholeOf } from "./answers.js";
+import { type Found, notInitialised, storeRefused, storeUnavailable, untilAborted, wholeOf } from "./answers.js";
 import { hintFor } from "./clients.js";
 import {
   type AcquireView,
@@ -26,7 +26,7 @@ import {
 } from "./compare-and-set.js";
 import { described } from "./given.js";
 import { WORKERS_WINDOW_MAX_MS } from "./limits.js";
-import { recordOf, type ScopeRecord } from "./requests.js";
+import { fencedScope, recordOf, type ScopeRecord } from "./requests.js";
 import type { LeaseRow, Scope } from "./rules.js";
 import { type DdlTags, printedTags } from "./segment-requests.js";
 import type { KeptRecord } from "./segment-rules.js";
@@ -49,6 +49,7 @@ import {
   RAISE,
   RECORD,
   type Row,
+  raiseFence,
   scopeOfRow,
   TABLES,
   TABLES_SCRIPT,
@@ -276,14 +277,13 @@ class D1Leases implements LeaseTable<Scope, LeaseRow> {
     return (await this.#database.write(statement, signal)) === true;
   }
 
-  async create(record: ScopeRecord): Promise<{ readonly layout: string } | "rows" | undefined> {
+  async create(record: ScopeRecord): Promise<Found | undefined> {
     const { scope } = record;
     const init: Bound = [INIT_IF_NEW, ...valuesOf(record, INCARNATION), scope, scope];
     const results = await this.#database.batch([[RECORD, scope], [ANY, scope], init], undefined);
     if (results === undefined) throw notInitialised(NAMED, scope, PLACE);
     const [found, rows] = results as [Row[], Row[]];
-    if (found[0]) return { layout: String(found[0]["layout"]) };
-    return rows.length > 0 ? "rows" : undefined;
+    return scopeOfRow(found[0]) ?? (rows.length > 0 ? "rows" : undefined);
   }
 
   /** The clock and the record, and the rows of further statements, all of one moment. */
@@ -357,7 +357,7 @@ export class D1Store extends CompareAndSetStore implements ManagedSegmentStore {
   }
 
   /** As for every store, but that the longest window is 10 minutes unless it is given. */
-  override async init(options: InitOptions): Promise<void> {
+  override async init(options: InitOptions): Promise<boolean> {
     return super.init(withWindow(options));
   }
 
@@ -389,6 +389,19 @@ ${TABLES_SCRIPT}
   const record = recordOf(withWindow(options));
   return `${tables}-- The record of the scope "${record.scope}", once. It fails if there is one: leave that as it is.
 ${printed(INIT, valuesOf(record, INCARNATION))}`;
+}
+
+/**
+ * What `fence` does, as SQL for people to read and run.
+ *
+ * @internal
+ */
+export function d1Fence(name: string): string {
+  const scope = fencedScope({ scope: name });
+  return `-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
+-- Before the programs start: npx frazil fence d1 … > fence.sql && npx wrangler d1 execute NAME --remote --file fence.sql
+-- The last statement shows all scopes. If "${scope}" is not among them, this is another database.
+${raiseFence(scope)}`;
 }
 
 function checkBinding(given: unknown): void {

@@ -159,7 +159,7 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
    * Writes the record of a scope, for a range of node ids or a longest window other than those that the object would choose. It is
    * not needed: the first `acquire` makes the record, with all node ids of this store and a longest window of 10 minutes.
    */
-  async init(options: InitOptions): Promise<void> {
+  async init(options: InitOptions): Promise<boolean> {
     const all = this.#nodesOf(layoutText(Layout.from(options?.layout)));
     const record = recordOf({ windowMaxMs: WORKERS_WINDOW_MAX_MS, ...options, nodes: options?.nodes ?? all });
     if (record.nodeFrom < all.from || record.nodeTo > all.to)
@@ -168,7 +168,7 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
         options.nodes,
         `must be within ${all.from} to ${all.to}, the node ids of this store: pass the range as its option nodes too`,
       );
-    await this.#leases("init", record, undefined);
+    return this.#leases("init", record, undefined);
   }
 
   /**

@@ -43,7 +43,7 @@
  * What it does not see: a cluster restored with the same token whose numbers are higher than all that were seen, or that are in
  * the keys. A holder finds its row too old at its next renewal. After a restore by hand, call `fence()`.
  */
-import { storeRefused, storeUnavailable, wholeOf } from "./answers.js";
+import { type Found, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
 import {
   type AcquireView,
   CompareAndSetStore,
@@ -425,7 +425,7 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
   }
 
   /** Invariant: a record is written where there is neither a record nor a row. */
-  async create(record: ScopeRecord): Promise<{ readonly layout: string } | "rows" | undefined> {
+  async create(record: ScopeRecord): Promise<Found | undefined> {
     const keys = this.#keys(record.scope);
     const { header } = await this.#transaction([], [get(keys.scope)], [], true, undefined);
     const { cluster, term } = header;
@@ -439,7 +439,7 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
     );
     if (succeeded) return undefined;
     const [other] = found[0] ?? [];
-    return other ? { layout: scopeOf(other, header).layout } : "rows";
+    return other ? scopeOf(other, header) : "rows";
   }
 
   placeOf(scope: string): string {

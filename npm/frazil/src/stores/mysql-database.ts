@@ -25,10 +25,11 @@ export class MySqlDatabase {
   /** By scope, for errors. */
   readonly #oldTables: ReadonlyMap<string, OldTable>;
 
-  constructor(client: MySqlClient, options: MySqlStoreOptions, oldTables: ReadonlyMap<string, OldTable>) {
+  /** `oldTables`: of a store of leases. */
+  constructor(client: MySqlClient, options: MySqlStoreOptions, oldTables?: ReadonlyMap<string, OldTable>) {
     this.#query = queryOf(client);
-    this.#complete = completion(options);
-    this.#oldTables = oldTables;
+    this.#complete = completion(options, oldTables !== undefined);
+    this.#oldTables = oldTables ?? new Map();
   }
 
   /** Runs a statement that reads. Returns its rows, or undefined if the tables are missing. */

@@ -250,7 +250,7 @@ class OldSegments implements SegmentStore {
     this.name = generator.name;
     this.#generator = generator;
     this.#table = table;
-    this.#database = new MySqlDatabase(client, rest, new Map());
+    this.#database = new MySqlDatabase(client, rest);
   }
 
   /** Allocates a range: reads the row, and moves its counter up, if it is as it was read. Who finds that it is not reads again. */

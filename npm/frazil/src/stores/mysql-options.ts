@@ -1,7 +1,7 @@
 /** The options of the store in MariaDB and MySQL and of its `init`, checked, and what they put into statements. */
 import { checkGiven, optionError } from "./given.js";
 import { type NodeIdsFrom, oldTableOf } from "./mysql-old-tables.js";
-import { DIGITS, IDENTITY } from "./mysql-statements.js";
+import { DIGITS, IDENTITY, TABLE_IDENTITY } from "./mysql-statements.js";
 import { recordOf, type ScopeRecord } from "./requests.js";
 import type { InitOptions } from "./store.js";
 
@@ -12,7 +12,8 @@ export interface MySqlStoreOptions {
   /**
    * How a server is told from the one that replaced it after a failover.
    *
-   * - `"server"` (default): `server_uuid` on MySQL; `server_id`, host name and port on MariaDB.
+   * - `"server"` (default): `server_uuid` on MySQL; `server_id`, host name and port on MariaDB. For leases also when the table of scopes
+   *   was made.
    * - `{ sql }`: an SQL expression of your own, whose value changes whenever acknowledged writes may have been lost.
    * - `"none-accepting-repeats-after-failover"`: not at all. If a replica is promoted that lacks the last writes, IDs repeat.
    */
@@ -43,6 +44,13 @@ export type NodeIdSource = OldTableSource | "none" | undefined;
 export const sourceText = (source: NodeIdSource): string | null =>
   typeof source === "object" ? source.oldTable.text : null;
 
+/** The old table that the record of a scope names, without the marker that each `init` draws. @internal */
+export function tableOf(text: string | null): string | null {
+  if (text === null) return null;
+  const { marker: _, ...table } = JSON.parse(text);
+  return JSON.stringify(table);
+}
+
 /** What `init` is given, checked. @internal */
 export function sourceOf(options: MySqlInitOptions): { readonly record: ScopeRecord; readonly source: NodeIdSource } {
   const { nodeIdsFrom, ...others } = (options ?? {}) as MySqlInitOptions;
@@ -53,26 +61,27 @@ export function sourceOf(options: MySqlInitOptions): { readonly record: ScopeRec
   return { record, source: oldTableOf(record.scope, nodeIdsFrom) };
 }
 
-/** Puts the tables and the incarnation into a statement. @internal */
-export function completion(options: MySqlStoreOptions): (statement: string) => string {
+/** Puts the tables and the incarnation into a statement. `isOfLeases`: whether it is of leases, and not of segments. @internal */
+export function completion(options: MySqlStoreOptions, isOfLeases = false): (statement: string) => string {
   const { database, incarnation = "server" } = checkGiven(options, "database, incarnation") as MySqlStoreOptions;
   if (database !== undefined && (typeof database !== "string" || !/^[a-z_][\w$-]{0,63}$/i.test(database)))
     throw optionError("database", database, DATABASE_RULE);
   let sql: unknown;
-  if (incarnation === "server") sql = IDENTITY;
+  if (incarnation === "server") sql = isOfLeases ? TABLE_IDENTITY : IDENTITY;
   else if (incarnation === "none-accepting-repeats-after-failover") sql = "'none'";
   else sql = (incarnation as { sql?: unknown } | null)?.sql;
   // A client would take a question mark for a value of the store.
   if (typeof sql !== "string" || sql.trim() === "" || sql.includes("?"))
     throw optionError("incarnation", incarnation, INCARNATION_RULE);
+  const ofTables = database === undefined ? "DATABASE()" : `'${database}'`;
   const prefix = database === undefined ? "" : `\`${database}\`.`;
   const parts: Record<string, string> = {
     prefix,
     scopes: `${prefix}frazil_scopes`,
     leases: `${prefix}frazil_leases`,
     segments: `${prefix}frazil_segments`,
-    database: database === undefined ? "DATABASE()" : `'${database}'`,
-    incarnation: sql,
+    database: ofTables,
+    incarnation: sql.replace("{database}", ofTables),
     digits: DIGITS,
   };
   return (statement) =>

@@ -12,7 +12,7 @@ export class MySqlTags implements TagTable {
   readonly #database: MySqlDatabase;
 
   constructor(client: MySqlClient, options: MySqlStoreOptions) {
-    this.#database = new MySqlDatabase(client, options, new Map());
+    this.#database = new MySqlDatabase(client, options);
   }
 
   async readTag(tag: string, signal: AbortSignal | undefined): Promise<TagView | undefined> {

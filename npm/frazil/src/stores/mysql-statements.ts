@@ -2,6 +2,7 @@
  * The tables and the statements of the store in MariaDB and MySQL. Each stands whole, with the invariant that it keeps and whose clock it
  * uses. A `:name` is a value; a `{name}` is put in by `completion`, and one about an old table by `withOldTable`.
  */
+import { FENCE_MARGIN_MS } from "./store.js";
 
 /**
  * The tables. Every write counts `writes` up: without that, a retry that sets what is there already would change no row, be
@@ -76,7 +77,7 @@ const MOVED = "TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))";
 const SERVER = `${NOW_MS} AS now_ms, ${MOVED} AS moved_us, ${INCARNATION} AS incarnation, ${SETTINGS}`;
 
 /** The record of a scope as it is read. */
-const RECORD = `s.scope AS scope, s.layout AS layout, s.node_to AS node_to, s.next_node AS next_node,
+const RECORD = `s.scope AS scope, s.layout AS layout, s.node_from AS node_from, s.node_to AS node_to, s.next_node AS next_node,
   s.window_max_ms AS window_max_ms, s.fence_ms AS fence_ms, HEX(s.incarnation) AS recorded,
   s.node_ids_from AS node_ids_from`;
 /** `{ours:k}`: whether the node id of the row is ours in the old table that the scope takes node ids from; 1 without one. */
@@ -185,6 +186,13 @@ export const REPLACE_SCOPE = `UPDATE {scopes} s
   WHERE s.scope = :scope AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}
     AND ${NOW_MS} + GREATEST(0, ${MOVED}) DIV 1000 <= :now + ${LATE_MS}`;
 
+/** `fence` for people to run. */
+export const RAISE_FENCE = `UPDATE {scopes} SET incarnation = CONVERT(({incarnation}) USING utf8mb4), writes = writes + 1,
+  fence_ms = GREATEST(fence_ms, ${NOW_MS} + window_max_ms + ${FENCE_MARGIN_MS})
+WHERE scope = :scope;
+SELECT scope, TIMESTAMP('1970-01-01') + INTERVAL fence_ms * 1000 MICROSECOND AS nothing_is_granted_before_utc FROM {scopes} ORDER BY scope;
+`;
+
 /** `init`. Invariant: a record is written once, and never for a scope whose rows are still there. No clock: the fence is 0. */
 export const INIT = `INSERT INTO {scopes}
     (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation, node_ids_from)
@@ -227,6 +235,13 @@ WHERE NOT EXISTS (SELECT 1 FROM {segments} t WHERE t.tag = CAST(:tag AS BINARY))
  */
 export const IDENTITY =
   "/*!50700 @@global.server_uuid */ /*M! CONCAT_WS('/', @@global.server_id, @@global.hostname, @@global.port) */";
+
+/**
+ * The server, and when the table of scopes was made: a dump that is loaded makes it anew. As a number of UTC, whatever the time zone of
+ * the session is. MariaDB takes the time at which its file was made or copied.
+ */
+export const TABLE_IDENTITY = `CONCAT_WS('/', ${IDENTITY}, (SELECT UNIX_TIMESTAMP(i.create_time) FROM information_schema.tables i
+    WHERE i.table_schema = {database} AND i.table_name = 'frazil_scopes'))`;
 
 /** Where the tables are, for errors. */
 export const PLACE = "SELECT {database} AS name";

@@ -1,13 +1,19 @@
 /** Scopes in the tables: what each operation reads and writes, and what the rows that it reads mean. */
 import type { LeaseError } from "../errors.js";
-import { MAX_ATTEMPTS, notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
+import { type Found, MAX_ATTEMPTS, notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
 import type { AcquireView, LeaseTable, RowView, ScopeView } from "./compare-and-set.js";
 import { optionError } from "./given.js";
 import type { MySqlClient, Row } from "./mysql-client.js";
 import { hexOf, MySqlDatabase, type Values } from "./mysql-database.js";
 import { causeOf, DUPLICATE, NO_RIGHT, NO_SUCH_COLUMN, NO_SUCH_KEY, NO_SUCH_TABLE, numberOf } from "./mysql-errors.js";
 import { checkOldTable, NEVER_MS, type OldTable, recordedTable, withOldTable } from "./mysql-old-tables.js";
-import { type MySqlStoreOptions, type NodeIdSource, type OldTableSource, sourceText } from "./mysql-options.js";
+import {
+  type MySqlStoreOptions,
+  type NodeIdSource,
+  type OldTableSource,
+  sourceText,
+  tableOf,
+} from "./mysql-options.js";
 import { checkServer, incarnationOf } from "./mysql-server.js";
 import {
   ANY_ROW,
@@ -224,7 +230,7 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
   async create(
     { scope, layout, nodeFrom, nodeTo, windowMaxMs }: ScopeRecord,
     source?: NodeIdSource,
-  ): Promise<{ layout: string } | "rows" | undefined> {
+  ): Promise<Found | undefined> {
     const nodeIdsFrom = hexOf(sourceText(source));
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // Before the record: what another process makes meanwhile has a record before it has rows.
@@ -233,7 +239,13 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       if (rows === undefined) throw notInitialised(this, scope, await this.placeOf(scope, undefined));
       const [row] = rows as [Row];
       const found = scopeViewOf(row, undefined);
-      if (found !== undefined) return { layout: found.scope.layout };
+      if (found !== undefined)
+        return {
+          layout: found.scope.layout,
+          nodeFrom: wholeOf("node_from", row["node_from"]),
+          nodeTo: found.scope.nodeTo,
+          nodeIdsFrom: tableOf(textOrNull(row["node_ids_from"])),
+        };
       if (left?.length) return "rows";
       if (source === undefined) await this.#checkAlone();
       const next = typeof source === "object" ? await this.#checked(source, nodeTo) : nodeFrom;

@@ -22,13 +22,20 @@
  * that cannot say whether it is in a transaction of yours. Give the store a pool, or a connection of its own.
  */
 import { ConfigError } from "../errors.js";
-import { alreadyInitialised, notInitialised } from "./answers.js";
+import { isNew, notInitialised } from "./answers.js";
 import { CompareAndSetStore } from "./compare-and-set.js";
 import type { MySqlClient } from "./mysql-client.js";
 import { checkWidth, drawnText } from "./mysql-old-tables.js";
-import { completion, type MySqlInitOptions, type MySqlStoreOptions, sourceOf, sourceText } from "./mysql-options.js";
+import {
+  completion,
+  type MySqlInitOptions,
+  type MySqlStoreOptions,
+  sourceOf,
+  sourceText,
+  tableOf,
+} from "./mysql-options.js";
 import { MySqlTags } from "./mysql-segments.js";
-import { INSERT_RECORD, INSERT_TAG, LEASES, OLD_TABLES, SCOPES, SEGMENTS } from "./mysql-statements.js";
+import { INSERT_RECORD, INSERT_TAG, LEASES, OLD_TABLES, RAISE_FENCE, SCOPES, SEGMENTS } from "./mysql-statements.js";
 import { MySqlTable } from "./mysql-table.js";
 import { PERMISSIONS } from "./permissions.js";
 import { fencedScope } from "./requests.js";
@@ -67,10 +74,9 @@ export class MySqlStore extends CompareAndSetStore implements ManagedSegmentStor
     await this.#table.migrate();
   }
 
-  override async init(options: MySqlInitOptions): Promise<void> {
+  override async init(options: MySqlInitOptions): Promise<boolean> {
     const { record, source } = sourceOf(options);
-    const found = await this.#table.create(record, source);
-    if (found !== undefined) throw alreadyInitialised(record.scope, found === "rows" ? undefined : found.layout);
+    return isNew({ ...record, nodeIdsFrom: tableOf(sourceText(source)) }, await this.#table.create(record, source));
   }
 
   async allocate(request: AllocateRequest): Promise<Allocation> {
@@ -122,7 +128,23 @@ ${SEGMENTS};
 ${rights.join("\n")}
 
 ${records}`;
-  return completion(store)(text);
+  return completion(store, !("tags" in options))(text);
+}
+
+/**
+ * What `fence` does, as SQL for people to read and run.
+ *
+ * @internal
+ */
+export function mysqlFence(name: string, store: MySqlStoreOptions): string {
+  const scope = fencedScope({ scope: name });
+  return completion(
+    store,
+    true,
+  )(`-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
+-- On the primary, before the programs start: npx frazil fence mysql … | mariadb DATABASE (or mysql)
+-- The last statement shows all scopes. If "${scope}" is not among them, this is another database.
+${RAISE_FENCE.replaceAll(":scope", () => `'${scope}'`)}`);
 }
 
 interface Records {

@@ -21,7 +21,7 @@ const HAS_READ = "coalesce(current_setting('frazil.transaction', true), '') <> '
 
 /** The record of the tag $1, and the incarnation of the server. A row also without a record. */
 const READ = `WITH asked AS MATERIALIZED (SELECT $1::text AS tag, ${HAS_READ})
-SELECT s.tag, s.next_number::text AS next_number, s.recent, s.incarnation AS written, ({incarnation})::text AS incarnation, asked.has_read,
+SELECT s.tag, s.next_number::text AS next_number, s.recent, s.incarnation AS written, ({server})::text AS incarnation, asked.has_read,
   set_config('frazil.transaction', 'read', true) AS marked
 FROM asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;
 
@@ -30,7 +30,7 @@ FROM asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;
  * (`TagTable.replaceTag` has the reason), and not in the transaction of the read, which then is one of the program. It returns what was
  * written, which a trigger may have changed.
  */
-const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({incarnation})::text AS incarnation, ${HAS_READ})
+const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({server})::text AS incarnation, ${HAS_READ})
 UPDATE {segments} AS s SET next_number = $2::bigint, recent = $3::text, incarnation = $4::text
 FROM clock WHERE s.tag = $1::text AND s.next_number = $5::bigint AND s.incarnation = $6::text AND s.recent = $7::text
   AND clock.incarnation = $4::text AND clock.durable IS NOT NULL AND NOT clock.has_read
@@ -39,12 +39,12 @@ RETURNING s.next_number::text AS next_number`;
 /** `initSegment`. A record that is there stays. */
 const MAKE = `WITH clock AS MATERIALIZED (SELECT {durable})
 INSERT INTO {segments} (tag, next_number, recent, incarnation)
-SELECT $1::text, $2::bigint, '[]', ({incarnation})::text FROM clock WHERE clock.durable IS NOT NULL
+SELECT $1::text, $2::bigint, '[]', ({server})::text FROM clock WHERE clock.durable IS NOT NULL
 ON CONFLICT (tag) DO NOTHING RETURNING tag`;
 
 /** The record of a tag, as SQL for people to read and run. */
 const INSERT_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
-VALUES ($1, $2, '[]', ({incarnation})::text) ON CONFLICT (tag) DO NOTHING;
+VALUES ($1, $2, '[]', ({server})::text) ON CONFLICT (tag) DO NOTHING;
 `;
 
 /** The records of tags, as SQL for people to read and run. */

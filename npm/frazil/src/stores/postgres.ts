@@ -29,9 +29,9 @@
 import { FrazilError, type LeaseError } from "../errors.js";
 import {
   type AnswerRow,
-  alreadyInitialised,
   answerOf,
   isLostRace,
+  isNew,
   MAX_ATTEMPTS,
   NO_INCARNATION,
   notInitialised,
@@ -295,7 +295,8 @@ made AS (
   ON CONFLICT (scope) DO NOTHING
   RETURNING scope
 )
-SELECT (SELECT count(*) FROM made) AS made, (SELECT s.layout FROM {scopes} s WHERE s.scope = $1::text) AS layout`;
+SELECT (SELECT count(*) FROM made) AS made, s.layout, s.node_from, s.node_to
+FROM clock c LEFT JOIN {scopes} s ON s.scope = $1::text`;
 
 /** The record of `INIT` for people to run. It fails if the scope has one. */
 const INSERT_RECORD = `INSERT INTO {scopes} (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation)
@@ -308,6 +309,18 @@ VALUES ($1, $2, $3, $4, $3, $5, 0, ({incarnation})::text);
  */
 const SERVER = `SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' ||
       substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
+
+/** When the server was started, in milliseconds: its text would have the time zone of the session. */
+const STARTED = "'/' || floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint::text";
+
+/**
+ * What a table has and its copy lacks: the OIDs of its database and its own. A dump that is loaded and a database that is cloned have
+ * others; TRUNCATE, VACUUM FULL and an update of the server keep them.
+ */
+const tableIn = (
+  prefix: string,
+) => ` || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())::text ||
+      '/' || to_regclass('${prefix}frazil_scopes')::oid::text`;
 
 /** What a client with `query` can be: a `Pool` or `Client` of `pg`, PGlite, Neon. */
 export interface QueryClient {
@@ -331,11 +344,18 @@ export interface PostgresStoreOptions {
   /**
    * How a server is told from the one that replaced it after a failover.
    *
-   * - `"postgres"` (default): the system identifier and the timeline.
+   * - `"postgres"` (default): the system identifier, the timeline, and the OIDs of the database and of the table of scopes. Segments: the
+   *   first two.
+   * - `"postgres-with-start"`: besides, when the server was started. An old primary that is started again, or a copy of its folder, is
+   *   then another one; and each restart raises a fence.
    * - `{ sql }`: an SQL expression of your own, whose value changes whenever acknowledged writes may have been lost.
    * - `"none-accepting-repeats-after-failover"`: not at all. If a standby is promoted that lacks the last writes, IDs repeat.
    */
-  readonly incarnation?: "postgres" | { readonly sql: string } | "none-accepting-repeats-after-failover";
+  readonly incarnation?:
+    | "postgres"
+    | "postgres-with-start"
+    | { readonly sql: string }
+    | "none-accepting-repeats-after-failover";
 }
 
 const CLIENT_RULE =
@@ -351,7 +371,7 @@ const PLACE = `SELECT $1::text AS asked, current_database() AS database, current
 
 const SCHEMA_RULE = "must be the name of a schema: a letter or _, then at most 62 letters, digits, _, $ or -";
 const INCARNATION_RULE =
-  'must be "postgres", { sql } with an SQL expression, or "none-accepting-repeats-after-failover"';
+  'must be "postgres", "postgres-with-start", { sql } with an SQL expression, or "none-accepting-repeats-after-failover"';
 
 /** The SQLSTATEs after which a statement is repeated: it certainly did not take place, and can succeed now. */
 const CONFLICTS = [
@@ -499,19 +519,26 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
       throw storeRefused("there is no schema to make the tables in: create it, or pass the option schema");
   }
 
-  async init(options: InitOptions): Promise<void> {
+  async init(options: InitOptions): Promise<boolean> {
     const record = recordOf(options);
-    await withinLimit(this, "init()", (signal) => this.#init(record, signal));
+    return withinLimit(this, "init()", (signal) => this.#init(record, signal));
   }
 
-  async #init({ scope, layout, nodeFrom, nodeTo, windowMaxMs }: ScopeRecord, signal: AbortSignal): Promise<void> {
+  async #init(record: ScopeRecord, signal: AbortSignal): Promise<boolean> {
+    const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = record;
     // The second time sees the record that another process made beside the first.
     for (let isLast = false; ; isLast = true) {
       const rows = await this.#run(INIT, [scope, layout, nodeFrom, nodeTo, windowMaxMs], signal, true);
       if (rows === undefined) throw notInitialised(this, scope, await this.#place(signal));
-      const [row] = rows as [{ made: Whole; layout: string | null }];
-      if (wholeOf("made", row.made) > 0) return;
-      if (row.layout !== null || isLast) throw alreadyInitialised(scope, row.layout ?? undefined);
+      const [row] = rows as [{ made: Whole; layout: string | null; node_from: Whole; node_to: Whole }];
+      if (wholeOf("made", row.made) > 0) return true;
+      if (row.layout !== null)
+        return isNew(record, {
+          layout: row.layout,
+          nodeFrom: wholeOf("node_from", row.node_from),
+          nodeTo: wholeOf("node_to", row.node_to),
+        });
+      if (isLast) return isNew(record, "rows");
     }
   }
 
@@ -650,6 +677,7 @@ function completion(options: PostgresStoreOptions): (statement: string) => strin
     throw optionError("schema", schema, SCHEMA_RULE);
   let sql: unknown;
   if (incarnation === "postgres") sql = SERVER;
+  else if (incarnation === "postgres-with-start") sql = `${SERVER} || ${STARTED}`;
   else if (incarnation === "none-accepting-repeats-after-failover") sql = "''";
   else sql = (incarnation as { sql?: unknown } | null)?.sql;
   if (typeof sql !== "string" || sql.trim() === "") throw optionError("incarnation", incarnation, INCARNATION_RULE);
@@ -659,10 +687,14 @@ function completion(options: PostgresStoreOptions): (statement: string) => strin
     leases: `${prefix}frazil_leases`,
     segments: `${prefix}frazil_segments`,
     durable: DURABLE,
-    incarnation: sql,
+    server: sql,
+    incarnation: String(incarnation).startsWith("postgres") ? `${sql}${tableIn(prefix)}` : sql,
   };
   return (statement) =>
-    statement.replace(/\{(scopes|leases|segments|incarnation|durable)\}/g, (_, part: string) => parts[part] as string);
+    statement.replace(
+      /\{(scopes|leases|segments|server|incarnation|durable)\}/g,
+      (_, part: string) => parts[part] as string,
+    );
 }
 
 /**
@@ -690,6 +722,25 @@ function scopeRecord(options: InitOptions): string {
   const values = [`'${scope}'`, `'${layout}'`, nodeFrom, nodeTo, windowMaxMs];
   return `-- The record of the scope "${scope}", once, on the primary. It fails if there is one: leave that as it is.
 ${INSERT_RECORD.replace(/\$(\d)/g, (_, at) => `${values[at - 1]}`)}`;
+}
+
+/**
+ * What `fence` does, as SQL for people to read and run.
+ *
+ * @internal
+ */
+export function postgresFence(name: string, store: PostgresStoreOptions): string {
+  const scope = fencedScope({ scope: name });
+  return completion(store)(`-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
+-- On the primary, before the programs start: npx frazil fence postgres … | psql -v ON_ERROR_STOP=1 "$DATABASE_URL"
+DO $frazil$ BEGIN
+  UPDATE {scopes} SET incarnation = ({incarnation})::text, fence_ms = greatest(fence_ms,
+    floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + window_max_ms + ${FENCE_MARGIN_MS})
+  WHERE scope = '${scope}';
+  IF NOT FOUND THEN RAISE EXCEPTION 'this database has no scope "${scope}"'; END IF;
+END $frazil$;
+SELECT scope, to_timestamp(fence_ms / 1000.0) AS nothing_is_granted_before FROM {scopes} ORDER BY scope;
+`);
 }
 
 /** A name as an identifier of SQL. */

@@ -22,8 +22,8 @@
 import { FrazilError, type LeaseError } from "../errors.js";
 import {
   type AnswerRow,
-  alreadyInitialised,
   answerOf,
+  isNew,
   notInitialised,
   storeRefused,
   storeUnavailable,
@@ -262,7 +262,7 @@ return {"fence", whole(fence)}`;
  */
 const INIT = `${CLOCK}{incarnation}{eviction}
 local layout = redis.call("HGET", scope, "layout")
-if layout then return {"initialised", layout} end
+if layout then return {"initialised", layout, redis.call("HGET", scope, "node_from"), redis.call("HGET", scope, "node_to")} end
 if redis.call("EXISTS", rows, ends, grants) > 0 then return {"initialised"} end
 redis.call("HSET", scope, "layout", ARGV[1], "node_from", ARGV[2], "node_to", ARGV[3], "next_node", ARGV[2],
   "window_max_ms", ARGV[4], "fence_ms", "0", "incarnation", incarnation)
@@ -387,13 +387,16 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     await this.#raise(request.scope, request.behind ? "behind" : "changed", request.signal);
   }
 
-  async init(options: InitOptions): Promise<void> {
-    const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
+  async init(options: InitOptions): Promise<boolean> {
+    const record = recordOf(options);
+    const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = record;
     const given = [layout, nodeFrom, nodeTo, windowMaxMs];
-    const [outcome, present] = await withinLimit(this, "init()", (signal) =>
+    const [outcome, present, from, to] = await withinLimit(this, "init()", (signal) =>
       this.#run(INIT, keysOf(scope), given, signal),
     );
-    if (outcome !== "made") throw alreadyInitialised(scope, present);
+    if (outcome === "made") return true;
+    if (present === undefined) return isNew(record, "rows");
+    return isNew(record, { layout: present, nodeFrom: wholeOf("node_from", from), nodeTo: wholeOf("node_to", to) });
   }
 
   async fence(options?: { readonly scope?: string }): Promise<number> {
@@ -636,6 +639,25 @@ export function redisDdl(options: InitOptions | DdlTags, store: RedisStoreOption
 #   ACL SETUSER your_user on '>password' ${ACL_RULE}
 #
 ${"tags" in options ? tagRecords(options, complete) : scopeRecord(options, complete)}`;
+}
+
+/**
+ * What `fence` does, for people to read and run: a script of a shell.
+ *
+ * @internal
+ */
+export function redisFence(name: string, store: RedisStoreOptions): string {
+  const scope = fencedScope({ scope: name });
+  const words = keysOf(scope).map(quoted).join(" ");
+  const failed = quoted(
+    `frazil: the fence was not raised: this database has no scope "${scope}", or the server refused.`,
+  );
+  return `# Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
+# On the primary, before the programs start: npx frazil fence redis … | sh
+# It is written to the server in $REDIS_URL, or else to that of this host. It prints the time, in Unix milliseconds.
+${CLI} EVAL ${quoted(completion(store)(ENSURE))} ${KEYS.length} ${words} always |
+  grep -x -A 1 fence || { echo ${failed} >&2; false; }
+`;
 }
 
 function scopeRecord(options: InitOptions, complete: (script: string) => string): string {

@@ -4,7 +4,7 @@
  *
  * An SQLite file and a Durable Object keep their records by this. D1 has the same tables, and some of the statements.
  */
-import { alreadyInitialised, wholeOf } from "./answers.js";
+import { isNew, wholeOf } from "./answers.js";
 import type { ScopeRecord } from "./requests.js";
 import {
   decideAcquire,
@@ -18,7 +18,7 @@ import {
 } from "./rules.js";
 import { decideAllocate, type KeptRecord, keptRecord, tagRecordOf } from "./segment-rules.js";
 import type { AllocateRequest, Allocation } from "./segment-store.js";
-import type { AcquireRequest, Answer, ReleaseRequest, RenewRequest } from "./store.js";
+import { type AcquireRequest, type Answer, FENCE_MARGIN_MS, type ReleaseRequest, type RenewRequest } from "./store.js";
 
 /** The tables. The unique index finds the row of a grant. */
 export const TABLES = [
@@ -89,6 +89,12 @@ WHERE scope = ? AND node = ?`;
 
 /** `ensure` and `fence`. */
 export const RAISE = `UPDATE frazil_scopes SET incarnation = ?, fence_ms = ? WHERE scope = ?`;
+
+/** `fence` as SQL for people to run. The incarnation stays: a holder finds another one, and raises the fence once more. */
+export const raiseFence = (scope: string): string => `UPDATE frazil_scopes
+SET fence_ms = max(fence_ms, ${CLOCK} + window_max_ms + ${FENCE_MARGIN_MS}) WHERE scope = '${scope}';
+SELECT scope, datetime(fence_ms / 1000, 'unixepoch') AS nothing_is_granted_before_utc FROM frazil_scopes ORDER BY scope;
+`;
 
 /** `init`: whether there are rows of a scope. */
 export const ANY = `SELECT node FROM frazil_leases WHERE scope = ? LIMIT 1`;
@@ -235,12 +241,12 @@ export class SqliteTables {
     return (raised ?? scope).fenceMs;
   }
 
-  /** @throws {ConfigError} `STATE_CONFLICT` */
-  init(record: ScopeRecord, incarnation: string): void {
-    const { scope } = record;
-    const found = this.scope(scope);
-    if (found || this.#first(ANY, scope)) throw alreadyInitialised(scope, found?.layout);
-    this.#statements.run(INIT, ...valuesOf(record, incarnation));
+  /** As `ManagedStore.init`. */
+  init(record: ScopeRecord, incarnation: string): boolean {
+    const found = this.scope(record.scope) ?? (this.#first(ANY, record.scope) && "rows");
+    const made = isNew(record, found);
+    if (made) this.#statements.run(INIT, ...valuesOf(record, incarnation));
+    return made;
   }
 
   /** The record of a scope. */

@@ -37,6 +37,7 @@ import {
   lacksTables,
   printed,
   type Row,
+  raiseFence,
   SqliteTables,
   TABLES_SCRIPT,
   type Value,
@@ -143,13 +144,11 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
     await this.#transaction(undefined, () => this.#db.exec(TABLES_SCRIPT));
   }
 
-  async init(options: InitOptions): Promise<void> {
+  async init(options: InitOptions): Promise<boolean> {
     const record = recordOf(options);
-    const done = await this.#transaction(undefined, ({ incarnation }) => {
-      this.#tables.init(record, incarnation);
-      return true;
-    });
-    if (done === undefined) throw notInitialised(this, record.scope, this.#place(false));
+    const made = await this.#transaction(undefined, ({ incarnation }) => this.#tables.init(record, incarnation));
+    if (made === undefined) throw notInitialised(this, record.scope, this.#place(false));
+    return made;
   }
 
   async allocate(request: AllocateRequest): Promise<Allocation> {
@@ -311,6 +310,19 @@ export function sqliteDdl(options: InitOptions): string {
 ${TABLES_SCRIPT}
 -- The record of the scope "${record.scope}", once. It fails if there is one: leave that as it is.
 ${printed(INIT, valuesOf(record, UNUSED))}`;
+}
+
+/**
+ * What `fence` does, as SQL for people to read and run.
+ *
+ * @internal
+ */
+export function sqliteFence(name: string): string {
+  const scope = fencedScope({ scope: name });
+  return `-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
+-- Before the programs start: npx frazil fence sqlite … | sqlite3 FILE
+-- The last statement shows all scopes. If "${scope}" is not among them, this is another file.
+${raiseFence(scope)}`;
 }
 
 const ONE_PATH_RULE =

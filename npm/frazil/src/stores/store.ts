@@ -1,6 +1,6 @@
 /**
  * What a lease store is: four atomic operations on rows of node ids. Every store in this folder implements this
- * interface, and so can yours: `docs/stores.md` shows one in some 70 lines, and `frazil/testing/lease-contract` tests it.
+ * interface, and so can yours: `DocumentStore` makes one of two functions, and `frazil/testing/lease-contract` tests it.
  *
  * A store has one record for each scope (the incarnation, the fence, the longest window, the layout, the range of node
  * ids) and one row for each node id of the scope: `from`, `until`, `grant`, `nonce`, `owner`. All times are Unix
@@ -220,12 +220,13 @@ export interface ManagedStore extends LeaseStore {
   migrate?(): Promise<void>;
   /**
    * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
-   * since an empty store and one that has lost its rows look the same.
+   * since an empty store and one that has lost its rows look the same. Resolves to whether it made the record: a scope that has
+   * one of the same layout and node ids stays as it is, with its own `windowMaxMs`.
    *
-   * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
+   * @throws {ConfigError} `STATE_CONFLICT` if the scope has another record, or rows without one; `INVALID_OPTION`.
    * @throws {LeaseError} `STORE_NOT_INITIALISED` without the tables; `STORE_REFUSED`, `STORE_UNAVAILABLE`.
    */
-  init(options: InitOptions): Promise<void>;
+  init(options: InitOptions): Promise<boolean>;
   /**
    * Raises the fence: no window of the scope begins before it has passed. Call it after the store was restored from a backup
    * or a snapshot, before any generator starts. Resolves to its time, in Unix milliseconds.

@@ -11,7 +11,7 @@
  */
 import { ConfigError, configError } from "../errors.js";
 import { checkKeys } from "../keys.js";
-import { notInitialised, storeRefused, storeUnavailable } from "./answers.js";
+import { type Initialised, notInitialised, storeRefused, storeUnavailable } from "./answers.js";
 import { checkGiven, optionError } from "./given.js";
 import { fencedScope, type ScopeRecord, scopeOf } from "./requests.js";
 import type { LeaseRow } from "./rules.js";
@@ -116,7 +116,7 @@ class LeafTable extends ZooKeeperTable {
     );
   }
 
-  override async create(record: ScopeRecord): Promise<{ readonly layout: string } | undefined> {
+  override async create(record: ScopeRecord): Promise<Initialised | undefined> {
     if (!/ 1ms time41 node10 sequence12$/.test(record.layout))
       throw configError("INVALID_OPTION", "layout", record.layout, LAYOUT_RULE);
     const client = await this.session.client();

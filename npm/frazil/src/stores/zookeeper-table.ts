@@ -1,5 +1,5 @@
 /** Scopes as znodes: their paths, their texts, and what each operation reads and writes. */
-import { storeRefused } from "./answers.js";
+import { type Initialised, storeRefused } from "./answers.js";
 import {
   type AcquireView,
   CompareAndSetStore,
@@ -11,7 +11,7 @@ import {
 import { optionError } from "./given.js";
 import type { ScopeRecord } from "./requests.js";
 import { freeRow, type LeaseRow, type Moment, type Scope } from "./rules.js";
-import { newScope, type StoredScope, storedFields, TEXT_FIELDS, WHOLE_FIELDS } from "./scope-record.js";
+import { fieldsOf, newScope, type StoredScope, storedFields, TEXT_FIELDS, WHOLE_FIELDS } from "./scope-record.js";
 import type { AcquireRequest } from "./store.js";
 import {
   type Acl,
@@ -116,26 +116,13 @@ const textOfRow = ({ node, fromMs, untilMs, grant, nonce, owner }: LeaseRow): st
 export const textOfRecord = ({ nodeIdsFrom, ...record }: Omit<ZooKeeperScope, "version">): string =>
   JSON.stringify({ ...storedFields(record), nodeIdsFrom });
 
-/** The fields of a znode, or `STORE_REFUSED` for a text that the store did not write. */
-function fieldsOf<T>(path: string, text: string, wholes: readonly string[], texts: readonly string[]): T {
-  let fields: Record<string, unknown> | undefined;
-  try {
-    fields = JSON.parse(text);
-  } catch {
-    fields = undefined;
-  }
-  const isRight =
-    wholes.every((name) => Number.isSafeInteger(fields?.[name])) &&
-    texts.every((name) => typeof fields?.[name] === "string");
-  if (!isRight)
-    throw storeRefused(
-      `the znode ${path} has the text ${JSON.stringify(text.slice(0, 200))}: must be JSON as the store writes it. Restore it, then call fence()`,
-    );
-  return fields as T;
-}
-
 function rowOf(path: string, node: number, { text, stat }: Znode): ZooKeeperRow {
-  const { fromMs, untilMs, grant, nonce, owner } = fieldsOf<LeaseRow>(path, text, ["node", "fromMs", "untilMs"], []);
+  const { fromMs, untilMs, grant, nonce, owner } = fieldsOf<LeaseRow>(
+    `the znode ${path}`,
+    text,
+    ["node", "fromMs", "untilMs"],
+    [],
+  );
   return {
     node,
     fromMs,
@@ -148,7 +135,7 @@ function rowOf(path: string, node: number, { text, stat }: Znode): ZooKeeperRow 
 }
 
 function scopeOf(path: string, { text, stat }: Znode): ZooKeeperScope {
-  const fields = fieldsOf<ZooKeeperScope>(path, text, WHOLE_FIELDS, TEXT_FIELDS);
+  const fields = fieldsOf<ZooKeeperScope>(`the znode ${path}`, text, WHOLE_FIELDS, TEXT_FIELDS);
   return { ...storedFields(fields), nodeIdsFrom: fields.nodeIdsFrom, version: stat.version };
 }
 
@@ -340,7 +327,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
    * Makes the znodes of a scope one after the other, and the text of the record last: on condition that its version is that of
    * a new znode. So a call that was broken off can be repeated, and of two calls one writes.
    */
-  async create(record: ScopeRecord): Promise<{ readonly layout: string } | undefined> {
+  async create(record: ScopeRecord): Promise<Initialised | undefined> {
     const client = await this.session.client();
     const paths = pathsOf(this.prefix, record.scope);
     for (const path of [...parentsOf(this.prefix), paths.record]) await this.session.make(client, path, "");
@@ -355,7 +342,9 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
       throw storeRefused(
         `the znode ${paths.record} is empty and was written before: delete it (deleteall) if the scope is new`,
       );
-    return { layout: scopeOf(paths.record, found).layout };
+    const { layout, nodeFrom, nodeTo, nodeIdsFrom } = scopeOf(paths.record, found);
+    this.checkSource(paths.record, nodeIdsFrom);
+    return { layout, nodeFrom, nodeTo };
   }
 }
 

@@ -161,13 +161,14 @@ export class FrazilLeases extends Base {
     });
   }
 
-  init(record: ScopeRecord): Reply<void> {
+  init(record: ScopeRecord): Reply<boolean> {
     return replyOf(() => {
       checkRecord(record);
-      this.#making(() => {
+      return this.#making(() => {
         const scope = this.#tables.scope(record.scope);
-        if (scope?.layout === UNKNOWN_LAYOUT) this.#adopt(record.scope, { ...record, nextNode: record.nodeFrom });
-        else this.#make(record);
+        if (scope?.layout !== UNKNOWN_LAYOUT) return this.#make(record);
+        this.#adopt(record.scope, { ...record, nextNode: record.nodeFrom });
+        return true;
       });
     });
   }
@@ -201,14 +202,14 @@ export class FrazilLeases extends Base {
       );
   }
 
-  #make(record: ScopeRecord): void {
+  #make(record: ScopeRecord): boolean {
     const [other] = this.#ctx.storage.sql.exec(OTHER_SCOPE, record.scope).toArray();
     if (other)
       throw storeRefused(
         `this object has the scope "${String(other["scope"])}", and was asked for "${record.scope}": each scope has an object of its ` +
           "own, which DurableObjectStore finds by its name",
       );
-    this.#tables.init(record, INCARNATION);
+    return this.#tables.init(record, INCARNATION);
   }
 
   #adopt(name: string, record: Omit<ScopeRecord, "scope"> & { readonly nextNode: number }): void {

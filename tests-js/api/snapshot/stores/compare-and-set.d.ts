@@ -8,7 +8,7 @@ export declare class CompareAndSetStore implements ManagedStore {
     renew(request: RenewRequest): Promise<Answer>;
     release(request: ReleaseRequest): Promise<boolean>;
     ensure(request: EnsureRequest): Promise<void>;
-    init(options: InitOptions): Promise<void>;
+    init(options: InitOptions): Promise<boolean>;
     fence(options?: {
         readonly scope?: string;
     }): Promise<number>;

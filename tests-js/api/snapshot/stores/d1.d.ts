@@ -29,7 +29,7 @@ export declare class D1Store extends CompareAndSetStore implements ManagedSegmen
     constructor(database: D1Binding);
     migrate(): Promise<void>;
     /** As for every store, but that the longest window is 10 minutes unless it is given. */
-    init(options: InitOptions): Promise<void>;
+    init(options: InitOptions): Promise<boolean>;
     allocate(request: AllocateRequest): Promise<Allocation>;
     initSegment(options: TagOptions): Promise<boolean>;
 }

@@ -77,7 +77,7 @@ export declare class DurableObjectStore implements ManagedStore, ManagedSegmentS
      * Writes the record of a scope, for a range of node ids or a longest window other than those that the object would choose. It is
      * not needed: the first `acquire` makes the record, with all node ids of this store and a longest window of 10 minutes.
      */
-    init(options: InitOptions): Promise<void>;
+    init(options: InitOptions): Promise<boolean>;
     /**
      * Raises the fence, also of an object that is empty: after a restore to a point in time, and after the class was deleted and made
      * again. With location hints, every object has a fence of its own.

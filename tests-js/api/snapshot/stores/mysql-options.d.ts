@@ -7,7 +7,8 @@ export interface MySqlStoreOptions {
     /**
      * How a server is told from the one that replaced it after a failover.
      *
-     * - `"server"` (default): `server_uuid` on MySQL; `server_id`, host name and port on MariaDB.
+     * - `"server"` (default): `server_uuid` on MySQL; `server_id`, host name and port on MariaDB. For leases also when the table of scopes
+     *   was made.
      * - `{ sql }`: an SQL expression of your own, whose value changes whenever acknowledged writes may have been lost.
      * - `"none-accepting-repeats-after-failover"`: not at all. If a replica is promoted that lacks the last writes, IDs repeat.
      */

@@ -19,7 +19,7 @@ export declare class MySqlStore extends CompareAndSetStore implements ManagedSeg
     constructor(client: MySqlClient, options?: MySqlStoreOptions);
     /** As `ManagedStore.migrate`. The right to create is needed only if a table is missing. */
     migrate(): Promise<void>;
-    init(options: MySqlInitOptions): Promise<void>;
+    init(options: MySqlInitOptions): Promise<boolean>;
     allocate(request: AllocateRequest): Promise<Allocation>;
     initSegment(options: TagOptions): Promise<boolean>;
     /**

@@ -21,11 +21,14 @@ export interface PostgresStoreOptions {
     /**
      * How a server is told from the one that replaced it after a failover.
      *
-     * - `"postgres"` (default): the system identifier and the timeline.
+     * - `"postgres"` (default): the system identifier, the timeline, and the OIDs of the database and of the table of scopes. Segments: the
+     *   first two.
+     * - `"postgres-with-start"`: besides, when the server was started. An old primary that is started again, or a copy of its folder, is
+     *   then another one; and each restart raises a fence.
      * - `{ sql }`: an SQL expression of your own, whose value changes whenever acknowledged writes may have been lost.
      * - `"none-accepting-repeats-after-failover"`: not at all. If a standby is promoted that lacks the last writes, IDs repeat.
      */
-    readonly incarnation?: "postgres" | {
+    readonly incarnation?: "postgres" | "postgres-with-start" | {
         readonly sql: string;
     } | "none-accepting-repeats-after-failover";
 }
@@ -45,7 +48,7 @@ export declare class PostgresStore implements ManagedStore, ManagedSegmentStore 
     release(request: ReleaseRequest): Promise<boolean>;
     ensure(request: EnsureRequest): Promise<void>;
     migrate(): Promise<void>;
-    init(options: InitOptions): Promise<void>;
+    init(options: InitOptions): Promise<boolean>;
     allocate(request: AllocateRequest): Promise<Allocation>;
     initSegment(options: TagOptions): Promise<boolean>;
     fence(options?: {

@@ -49,7 +49,7 @@ export declare class RedisStore implements ManagedStore, ManagedSegmentStore {
     renew(request: RenewRequest): Promise<Answer>;
     release(request: ReleaseRequest): Promise<boolean>;
     ensure(request: EnsureRequest): Promise<void>;
-    init(options: InitOptions): Promise<void>;
+    init(options: InitOptions): Promise<boolean>;
     fence(options?: {
         readonly scope?: string;
     }): Promise<number>;

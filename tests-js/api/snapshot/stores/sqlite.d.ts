@@ -27,7 +27,7 @@ export declare class SqliteStore implements ManagedStore, ManagedSegmentStore {
     release(request: ReleaseRequest): Promise<boolean>;
     ensure(request: EnsureRequest): Promise<void>;
     migrate(): Promise<void>;
-    init(options: InitOptions): Promise<void>;
+    init(options: InitOptions): Promise<boolean>;
     allocate(request: AllocateRequest): Promise<Allocation>;
     initSegment(options: TagOptions): Promise<boolean>;
     fence(options?: {

@@ -30,6 +30,11 @@ export interface OpenStore {
     jumpClock?(ms: number): Promise<void>;
     /** Gives the store another incarnation, with all of its rows, as a failover does that has lost nothing. */
     changeIncarnation?(): Promise<void>;
+    /**
+     * Runs `work` once, between what the next operation reads and what it writes. For stores that read and write by two calls: what
+     * has changed in between, also the server, must not be overlooked.
+     */
+    beforeNextWrite?(work: () => Promise<void>): void;
     /** Stops the store: its operations fail, or wait. */
     stop?(): Promise<void>;
     /** Starts it again, with everything that it acknowledged. */
@@ -44,7 +49,7 @@ export declare class Bench {
 export interface Scenario {
     readonly name: string;
     /** What the store must be able to do. Without it the scenario is skipped. */
-    readonly needs?: readonly ("jumpClock" | "changeIncarnation" | "stop")[];
+    readonly needs?: readonly ("jumpClock" | "changeIncarnation" | "beforeNextWrite" | "stop")[];
     /** Whether it sets the clock of this process wrong, which must not be that of the store. */
     readonly skewsClient?: boolean;
     /** Whether it asks for a scope that has no record, which must be refused. */

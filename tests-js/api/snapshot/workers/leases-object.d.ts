@@ -42,7 +42,7 @@ export declare class FrazilLeases extends Base {
     fence(request: {
         readonly scope: string;
     }): Reply<number>;
-    init(record: ScopeRecord): Reply<void>;
+    init(record: ScopeRecord): Reply<boolean>;
     allocate(request: Omit<AllocateRequest, "signal">): Reply<Allocation>;
     initSegment(options: {
         readonly tag: string;

@@ -138,6 +138,45 @@ async function anotherIncarnationIsFenced(bench: Bench) {
   granted(await live.renew());
 }
 
+/** A holder, and a row that is free: the next write of an acquisition is the one that grants. */
+async function besideAFreeRow(scope: Scope): Promise<Holder> {
+  const [live] = await leased(scope, MINUTE);
+  const [freed] = await leased(scope, MINUTE);
+  await freed.release(0);
+  return live;
+}
+
+/** Changes the server between the read and the write of the next operation. */
+function failOverBeforeTheWrite({ open }: Bench): void {
+  open.beforeNextWrite?.(async () => open.changeIncarnation?.());
+}
+
+async function anAcquisitionAcrossAFailoverIsRefused(bench: Bench) {
+  const scope = await bench.scope({ windowMaxMs: MINUTE });
+  const live = await besideAFreeRow(scope);
+  failOverBeforeTheWrite(bench);
+  refused(await scope.holder(MINUTE).acquire(), "incarnation");
+  await live.ensure(false);
+  refused(await scope.holder(MINUTE).acquire(), "fenced");
+}
+
+async function anAcquisitionAcrossAFenceIsRefused(bench: Bench) {
+  const scope = await bench.scope({ windowMaxMs: MINUTE });
+  await besideAFreeRow(scope);
+  bench.open.beforeNextWrite?.(() => raiseFence(scope));
+  refused(await scope.holder(MINUTE).acquire(), "fenced");
+}
+
+async function aRenewalAcrossAFailoverIsRefused(bench: Bench) {
+  const scope = await bench.scope({ windowMaxMs: MINUTE });
+  const [live] = await leased(scope, MINUTE);
+  await scope.pass(50);
+  failOverBeforeTheWrite(bench);
+  refused(await live.renew(), "incarnation");
+  await live.ensure(false);
+  granted(await live.renew());
+}
+
 export const fences: readonly Scenario[] = [
   { name: "a fence holds acquisitions back, and windows begin behind it", run: aFenceHoldsAcquisitionsBack },
   { name: "a fence refuses a renewal of a window that had ended", run: aFenceRefusesARenewalOfAWindowThatHadEnded },
@@ -152,5 +191,23 @@ export const fences: readonly Scenario[] = [
     needs: ["changeIncarnation"],
     alone: true,
     run: anotherIncarnationIsFenced,
+  },
+  {
+    name: "an acquisition that was decided before a failover is not written after it",
+    needs: ["beforeNextWrite", "changeIncarnation"],
+    alone: true,
+    run: anAcquisitionAcrossAFailoverIsRefused,
+  },
+  {
+    name: "an acquisition that was decided before a fence is not written after it",
+    needs: ["beforeNextWrite"],
+    alone: true,
+    run: anAcquisitionAcrossAFenceIsRefused,
+  },
+  {
+    name: "a renewal that was decided before a failover is not written after it",
+    needs: ["beforeNextWrite", "changeIncarnation"],
+    alone: true,
+    run: aRenewalAcrossAFailoverIsRefused,
   },
 ];
