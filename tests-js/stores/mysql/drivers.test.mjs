@@ -9,6 +9,7 @@ import mariadb from "mariadb";
 import callbacks from "mysql2";
 import mysql from "mysql2/promise";
 import { attempt, releaseOf, renewalOf } from "../attempts.mjs";
+import { allocation, newTag } from "../segments.mjs";
 import { freePort } from "../server-process.mjs";
 import { newScope, pool, poolTo, rowOf, server, sessionWith, spied } from "./one-server.mjs";
 
@@ -67,6 +68,13 @@ for (const [name, open] of [
   mysql2With("sql_mode ANSI, not strict", {}, "SET sql_mode = 'ANSI'"),
   mysql2With("sql_mode TRADITIONAL", {}, "SET sql_mode = 'TRADITIONAL'"),
   mysql2With("sql_select_limit = 1", {}, "SET sql_select_limit = 1"),
+  ...["utf16", "ucs2", "utf32"].flatMap((charset) => {
+    const collation = `SET collation_connection = '${charset}_general_ci'`;
+    return [
+      mysql2With(`collation_connection ${charset}`, {}, collation),
+      mysql2With(`collation_connection ${charset}, not strict`, {}, collation, "SET sql_mode = ''"),
+    ];
+  }),
   mysql2With("sql_safe_updates", {}, "SET sql_safe_updates = 1"),
   mysql2With("multipleStatements", { multipleStatements: true }),
   mariadbWith("its defaults", {}),
@@ -100,6 +108,16 @@ for (const [name, open] of [
     await store.ensure({ scope, behind: true });
     assert.equal((await store.acquire(attempt({ scope }))).reason, "fenced");
     assert.ok((await store.fence({ scope })) > renewed.untilMs);
+    const [{ layout, incarnation }] = await server.query(
+      "SELECT * FROM frazil_scopes WHERE scope = ?",
+      [scope],
+      "test",
+    );
+    assert.ok(layout.endsWith("sequence12") && incarnation !== "", `${layout} ${incarnation}`);
+    const tag = newTag();
+    assert.equal(await store.initSegment({ tag }), true);
+    assert.equal(await store.initSegment({ tag }), false);
+    for (const first of [1n, 11n]) assert.equal((await store.allocate(allocation({ tag }))).first, first);
     await own.end();
   });
 }
@@ -186,6 +204,31 @@ for (const [name, open] of [
     await own.end();
   });
 }
+
+test("a statement that the server takes for too large is refused, not taken for an outage", async () => {
+  const scope = await newScope();
+  const store = new MySqlStore(await sessionWith("SET max_join_size = 1"));
+  await assert.rejects(store.acquire(attempt({ scope })), {
+    code: "STORE_REFUSED",
+    retryable: false,
+    message: /answered 1104 /,
+  });
+});
+
+test("a server whose messages are German: each error is decided by its number", async () => {
+  const german = await sessionWith("SET lc_messages = 'de_DE'");
+  await assert.rejects(german.query("SELECT * FROM nothing"), { errno: 1146, message: /existiert nicht/ });
+  const away = new MySqlStore(german, { database: "away" });
+  await server.query("CREATE DATABASE away");
+  assert.equal((await away.acquire(attempt())).reason, "missing");
+  await assert.rejects(away.allocate(allocation()), { code: "STORE_NOT_INITIALISED" });
+  const scope = await newScope();
+  for (const sql of ["SELECT a FROM no_such_table", "SELECT a FROM frazil_other"])
+    await assert.rejects(new MySqlStore(german, { incarnation: { sql } }).acquire(attempt({ scope })), {
+      code: "STORE_REFUSED",
+      message: /answered 1146 /,
+    });
+});
 
 test("a server that is not there is STORE_UNAVAILABLE with the cause, for each client", async () => {
   const address = { host: "127.0.0.1", port: await freePort(), user: "root" };

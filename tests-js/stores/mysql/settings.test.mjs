@@ -5,7 +5,8 @@ import { MySqlStore } from "frazil/stores/mysql";
 import mariadb from "mariadb";
 import mysql from "mysql2/promise";
 import { attempt, hex, renewalOf } from "../attempts.mjs";
-import { isReplacement, newScope, pool, poolTo, server, sessionWith, spied } from "./one-server.mjs";
+import { allocation, newTag } from "../segments.mjs";
+import { isReplacement, newScope, pool, poolTo, rowOf, server, sessionWith, spied } from "./one-server.mjs";
 import { MySqlServer } from "./server.mjs";
 
 test("a session without autocommit, or inside a transaction, is refused", async () => {
@@ -115,3 +116,57 @@ test("a transaction that begins between the read and the write, on a shared conn
     }
   }
 });
+
+/** As MySQL, which has no such variable: of a read, only the status in the protocol tells. */
+const unknowing = (own) => ({
+  async getConnection() {
+    const connection = await own.getConnection();
+    const query = connection.query.bind(connection);
+    connection.query = ({ sql, ...statement }, values) =>
+      query({ ...statement, sql: sql.replaceAll("@@in_transaction", "0") }, values);
+    return connection;
+  },
+  query: () => assert.fail("the store takes a connection"),
+});
+const openMariadb = (more) =>
+  mariadb.createPool(server.address({ database: "test", connectionLimit: 2, noControlAfterUse: true, ...more }));
+
+// docs/safety.md: 22, 28
+for (const [name, open, wrap = (own) => own] of [
+  ["mysql2", () => poolTo({ connectionLimit: 2 })],
+  ["mysql2 on MySQL", () => poolTo({ connectionLimit: 2 }), unknowing],
+  ["mariadb whose clean-up is off", openMariadb],
+  ["mariadb whose clean-up is off, on MySQL", openMariadb, unknowing],
+])
+  for (const begin of ["START TRANSACTION", "START TRANSACTION READ ONLY"]) {
+    // There, a read does not tell, and the error of the write is that of a replica.
+    if (name === "mysql2 on MySQL" && begin.endsWith("ONLY")) continue;
+    test(`${name}: a connection of a pool that was released inside ${begin} is replaced`, async () => {
+      const own = open();
+      const inside = new MySqlStore(wrap(own));
+      const store = new MySqlStore(pool);
+      const scope = await newScope();
+      const tag = newTag();
+      await store.initSegment({ tag });
+      /** Leaves all connections of the pool inside transactions, and rolls back what is done in these. */
+      const among = async (work) => {
+        const connections = [await own.getConnection(), await own.getConnection()];
+        for (const connection of connections) {
+          await connection.query(begin);
+          await connection.query("SELECT COUNT(*) FROM frazil_leases");
+        }
+        for (const connection of connections) await connection.release();
+        const result = await work();
+        for (const connection of connections) await connection.query("ROLLBACK").catch(() => {});
+        return result;
+      };
+      const held = await among(() => inside.acquire(attempt({ scope })));
+      const renewed = await among(() => inside.renew(renewalOf(held, { scope })));
+      await among(() => inside.ensure({ scope, behind: true }));
+      assert.equal((await among(() => inside.allocate(allocation({ tag })))).first, 1n);
+      assert.equal((await store.allocate(allocation({ tag }))).first, 11n);
+      assert.equal((await store.acquire(attempt({ scope }))).reason, "fenced");
+      assert.equal((await rowOf(scope, held.node)).until_ms, renewed.untilMs);
+      await own.end();
+    });
+  }

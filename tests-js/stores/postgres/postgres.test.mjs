@@ -536,11 +536,63 @@ test("a client that answers something else is refused", async () => {
     await assert.rejects(new PostgresStore({ query: async () => result }).acquire(attempt()), {
       code: "STORE_REFUSED",
     });
-  const row = { reason: null, now_ms: "1", node: "x", from_ms: 1, until_ms: 1 };
+  const row = { reason: null, now_ms: "1", node: "x", from_ms: 1, until_ms: 1, xact_id: null };
   await assert.rejects(new PostgresStore({ query: async () => [row] }).acquire(attempt()), {
     code: "STORE_REFUSED",
     message: /node is x in the answer/,
   });
+});
+
+test("a client that renames columns is refused, and the error names the transform", async () => {
+  for (const name of ["camel", "pascal"]) {
+    const sql = postgres(server.url, { max: 1, transform: postgres[name] });
+    const message = /returned the columns nowMs/i;
+    await assert.rejects(new PostgresStore(sql).acquire(attempt()), {
+      code: "STORE_REFUSED",
+      retryable: false,
+      message,
+    });
+    await assert.rejects(new PostgresStore(sql).initSegment({ tag: name }), { message: /such as postgres\.camel$/ });
+    await sql.end();
+  }
+});
+
+// Debian has no locale of another language. `LANGUAGE` counts where the locale is not named C.
+test("a server whose messages are German: each error is decided by its code", async () => {
+  const german = await PostgresServer.start({ lc_messages: "C.UTF-8" }, { LANGUAGE: "de" });
+  closing.push(() => german.stop());
+  await assert.rejects(german.query("SELECT 1 / 0"), { message: /durch Null/ });
+  const own = poolTo(german.url);
+  closing.push(() => own.end());
+  const store = new PostgresStore(own);
+  assert.equal((await store.acquire(attempt())).reason, "missing");
+  await assert.rejects(store.init({ layout: "default" }), { code: "STORE_NOT_INITIALISED" });
+  await store.migrate();
+  await store.init({ scope: "s", layout: "default" });
+  const withIncarnation = (sql) => new PostgresStore(own, { incarnation: { sql } });
+  for (const [sql, message] of [
+    ["SELECT a FROM no_such_table", /answered 42P01 .*no_such_table/],
+    ["SELECT a FROM frazil_other", /answered 42P01 .*frazil_other/],
+  ])
+    await assert.rejects(withIncarnation(sql).acquire(attempt()), { code: "STORE_REFUSED", message });
+  await assert.rejects(withIncarnation("NULL").init({ scope: "none", layout: "default" }), {
+    code: "STORE_REFUSED",
+    message: /option incarnation is null or empty/,
+  });
+  await german.query("CREATE ROLE nobody LOGIN");
+  const nobody = poolTo(german.urlOf("nobody"));
+  closing.push(() => nobody.end());
+  await assert.rejects(new PostgresStore(nobody).acquire(attempt()), { message: /GRANT SELECT, INSERT, UPDATE/ });
+  await assert.rejects(new PostgresStore(nobody, { schema: "pg_catalog" }).migrate(), {
+    message: /migrate\(\) needs CREATE on the schema/,
+  });
+  const replica = await german.standby();
+  closing.push(() => replica.stop());
+  const reading = poolTo(replica.url);
+  closing.push(() => reading.end());
+  const refused = { code: "STORE_REFUSED", message: /read-only replica.*Connect to the primary/ };
+  await assert.rejects(new PostgresStore(reading).ensure({ scope: "s", behind: false }), refused);
+  await assert.rejects(new PostgresStore(reading).acquire(attempt()), refused);
 });
 
 test("Neon's call: query is taken, not unsafe, and rows may be the result itself", async () => {

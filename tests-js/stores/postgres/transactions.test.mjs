@@ -49,7 +49,7 @@ const TRANSACTIONS = {
   },
 };
 
-/** As above, with clients that do not show their transaction: only the statements of segments find it. */
+/** As above, with clients that do not show their transaction: what was written must be committed before it is answered. */
 const HIDDEN = {
   async "an object of the program around a Client of pg"(work) {
     await TRANSACTIONS["a Client of pg"]((client) => work({ query: (text, values) => client.query(text, values) }));
@@ -59,7 +59,25 @@ const HIDDEN = {
     await sql.unsafe("BEGIN");
     await work(sql).finally(() => sql.end());
   },
+  async "postgres, whose connection was reserved and released inside a transaction"(work) {
+    const sql = postgres(server.url, { max: 1 });
+    const reserved = await sql.reserve();
+    await reserved`BEGIN`;
+    reserved.release();
+    await work(sql).finally(() => sql.end());
+  },
+  async "a Client of a pg that has no getTransactionStatus"(work) {
+    await TRANSACTIONS["a Client of pg"]((client) => {
+      client.getTransactionStatus = undefined;
+      return work(client);
+    });
+  },
 };
+
+/** A client whose statements do not tell in which transaction they wrote. */
+const blindTo = ({ query }) => ({
+  query: (text, values) => query(text.replaceAll("txid_current_if_assigned()", "NULL"), values),
+});
 
 // docs/safety.md: 28
 describe("a segment", () => {
@@ -79,11 +97,8 @@ describe("a segment", () => {
     const tag = newTag();
     await store.initSegment({ tag });
     let inside;
-    await HIDDEN["an object of the program around a Client of pg"](async ({ query }) => {
-      const blind = (text) => text.replaceAll("current_setting('frazil.transaction', true)", "''");
-      inside = await new PostgresStore({ query: (text, values) => query(blind(text), values) }).allocate(
-        allocation({ tag }),
-      );
+    await HIDDEN["an object of the program around a Client of pg"](async (client) => {
+      inside = await new PostgresStore(blindTo(client)).allocate(allocation({ tag }));
     });
     assert.equal((await store.allocate(allocation({ tag }))).first, inside.first, "the twin shows nothing");
   });
@@ -91,7 +106,7 @@ describe("a segment", () => {
 
 // docs/safety.md: 22
 describe("a lease", () => {
-  for (const [name, inTransaction] of Object.entries(TRANSACTIONS))
+  for (const [name, inTransaction] of Object.entries({ ...TRANSACTIONS, ...HIDDEN }))
     test(`${name}: acquire(), renew(), ensure() and fence() are refused`, async () => {
       const scope = await newScopeOf(store);
       const held = await store.acquire(attempt({ scope }));
@@ -106,6 +121,136 @@ describe("a lease", () => {
       assert.notEqual(next.node, held.node);
       assert.ok((await store.renew(renewalOf(held, { scope }))).granted);
     });
+
+  test("a twin that does not look for the transaction grants a node id twice", async () => {
+    const scope = await newScopeOf(store);
+    let inside;
+    await HIDDEN["an object of the program around a Client of pg"](async (client) => {
+      inside = await new PostgresStore(blindTo(client)).acquire(attempt({ scope }));
+    });
+    assert.equal((await store.acquire(attempt({ scope }))).node, inside.node, "the twin shows nothing");
+  });
+
+  test("a transaction that ends before its outcome is asked for: committed is granted, rolled back is refused", async () => {
+    for (const end of ["COMMIT", "ROLLBACK"]) {
+      const scope = await newScopeOf(store);
+      await HIDDEN["an object of the program around a Client of pg"](async ({ query }) => {
+        const ending = async (text, values) => {
+          if (text.includes("txid_status")) await query(end);
+          return query(text, values);
+        };
+        const acquired = new PostgresStore({ query: ending }).acquire(attempt({ scope }));
+        if (end === "COMMIT") assert.ok((await acquired).granted);
+        else await assert.rejects(acquired, REFUSED);
+      });
+    }
+  });
+
+  test("a server that does not know the transaction has taken over: nothing is granted", async () => {
+    const scope = await newScopeOf(store);
+    const other = (text, values) => pool.query(text, text.includes("txid_status") ? ["9000000000000"] : values);
+    await assert.rejects(new PostgresStore({ query: other }).acquire(attempt({ scope })), {
+      code: "STORE_UNAVAILABLE",
+      retryable: true,
+    });
+  });
+});
+
+// Statements of the program before and after those of the store, on one connection and without waiting.
+// docs/safety.md: 22
+test("a Client of pg with pipeline: what runs between BEGIN and ROLLBACK of the program is refused", async () => {
+  const client = new pg.Client({ connectionString: server.url, pipeline: true });
+  await client.connect();
+  const scope = await newScopeOf(store);
+  const piped = new PostgresStore(client);
+  for (let round = 0; round < 20; round++) {
+    const begun = client.query("BEGIN");
+    const acquired = assert.rejects(piped.acquire(attempt({ scope })), REFUSED);
+    const ended = client.query("ROLLBACK");
+    await Promise.all([begun, acquired, ended]);
+  }
+  assert.equal((await piped.acquire(attempt({ scope }))).node, 0);
+  await client.end();
+});
+
+/** How a program releases a client: with what it has begun. */
+const LEFT_OPEN = {
+  BEGIN: (client) => client.query("BEGIN"),
+  "BEGIN READ ONLY": (client) => client.query("BEGIN READ ONLY"),
+  "a transaction that has failed": async (client) => {
+    await client.query("BEGIN");
+    await assert.rejects(client.query("SELECT 1 / 0"), { code: "22012" });
+  },
+  "a snapshot": (client) => client.query("BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT * FROM frazil_leases"),
+};
+const POOLS = {
+  "a Pool of pg": () => poolTo(server.url, { max: 3 }),
+  "a Pool of pg with pipeline": () => poolTo(server.url, { max: 3, pipeline: true }),
+  "a Pool of a pg that has no getTransactionStatus": () =>
+    poolTo(server.url, { max: 3 }).on("connect", (client) => {
+      client.getTransactionStatus = undefined;
+    }),
+};
+
+// docs/safety.md: 22, 28
+describe("a pool whose clients were released inside a transaction", () => {
+  for (const [name, open] of Object.entries(POOLS))
+    for (const [how, leave] of Object.entries(LEFT_OPEN)) {
+      // Without the status, its error is that of a replica: the pool ends the client, and the next attempt has another.
+      if (how === "BEGIN READ ONLY" && name.endsWith("getTransactionStatus")) continue;
+      test(`${name}, ${how}: each call has another client, and what it hands out lasts`, async () => {
+        const own = open();
+        const inside = new PostgresStore(own);
+        const scope = await newScopeOf(store);
+        const tag = newTag();
+        await store.initSegment({ tag });
+        /** Leaves all clients of the pool inside transactions, and rolls back what is done in these. */
+        const among = async (work) => {
+          const clients = await Promise.all([1, 2, 3].map(() => own.connect()));
+          await Promise.all(clients.map(leave));
+          for (const client of clients) client.release();
+          const result = await work();
+          for (const client of clients) await client.query("ROLLBACK").catch(() => {});
+          return result;
+        };
+        const held = await among(() => inside.acquire(attempt({ scope })));
+        const renewed = await among(() => inside.renew(renewalOf(held, { scope })));
+        await among(() => inside.ensure({ scope, behind: true }));
+        const { first } = await among(() => inside.allocate(allocation({ tag })));
+        assert.equal(first, 1n);
+        assert.equal((await store.allocate(allocation({ tag }))).first, 11n);
+        assert.equal((await store.acquire(attempt({ scope }))).reason, "fenced");
+        const [{ until_ms }] = await server.query("SELECT until_ms FROM frazil_leases WHERE scope = $1 AND node = $2", [
+          scope,
+          held.node,
+        ]);
+        assert.equal(Number(until_ms), renewed.untilMs);
+        await own.end();
+      });
+    }
+
+  test("a COMMIT of the program that is on its way is no transaction: the client stays", async () => {
+    const own = poolTo(server.url, { max: 1 });
+    const scope = await newScopeOf(store);
+    const client = await own.connect();
+    const { processID } = client;
+    await client.query("BEGIN");
+    const committed = client.query("COMMIT");
+    client.release();
+    assert.ok((await new PostgresStore(own).acquire(attempt({ scope }))).granted);
+    await committed;
+    assert.equal((await own.query("SELECT pg_backend_pid() AS pid")).rows[0].pid, processID);
+    await own.end();
+  });
+
+  test("a pool that begins a transaction on each connection is told so, with what to do", async () => {
+    const own = poolTo(server.url, { max: 1, onConnect: (client) => client.query("BEGIN") });
+    await assert.rejects(new PostgresStore(own).ensure({ scope: "s", behind: false }), {
+      code: "STORE_UNAVAILABLE",
+      message: /20 connections of the pool.*inside a transaction of yours.*COMMIT or ROLLBACK/,
+    });
+    await own.end();
+  });
 });
 
 test("a transaction that has failed is named too, not taken for an outage", async () => {
@@ -126,8 +271,10 @@ test("PGlite: a transaction, and BEGIN", async () => {
     await assert.rejects(new PostgresStore(tx).allocate(allocation()), REFUSED);
     await tx.rollback();
   });
+  const scope = await newScopeOf(outside);
   await db.exec("BEGIN");
   await assert.rejects(outside.allocate(allocation()), REFUSED);
+  await assert.rejects(outside.acquire(attempt({ scope })), REFUSED);
   await db.exec("ROLLBACK");
   assert.equal((await outside.allocate(allocation())).first, 1n);
   await db.close();

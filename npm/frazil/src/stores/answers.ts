@@ -72,7 +72,7 @@ export const storeRefused = (message: string, cause?: unknown): LeaseError =>
 
 /** For a client that takes part in a transaction of the program. */
 export const TRANSACTION_RULE =
-  "the client is inside a transaction of yours, whose rollback takes back what was handed out. Give the store a pool, or a connection of its own";
+  "the client is inside a transaction of yours, whose rollback takes back what was handed out. Give the store a pool, or a connection of its own, and end each transaction before its connection is released";
 
 /** Why a server whose expression for the option `incarnation` has no value is refused. */
 export const NO_INCARNATION =

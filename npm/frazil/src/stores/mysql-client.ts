@@ -47,7 +47,8 @@ export type Query = (text: string, values: Value[], signal?: AbortSignal) => Pro
 interface Connection extends MySqlPromiseClient {
   release(): unknown;
   destroy(): void;
-  /** Of `mariadb`. */
+  /** Of `mariadb`, as the next one. */
+  readonly info?: { readonly status?: number } | null;
   readonly __tests?: { getSocket?(): { destroy(error: Error): unknown } | undefined };
 }
 
@@ -63,21 +64,60 @@ export function queryOf(client: unknown): Query {
   const rule = CLIENT_RULE + hintFor("mysql", given);
   if (typeof query !== "function" || rule !== CLIENT_RULE) throw clientError(client, rule);
   if (typeof (given as Partial<Pool>).getConnection !== "function") return (sql, values) => run(given, sql, values);
-  return pooledQuery(async (): Promise<PooledConnection<Value>> => {
+  const pooled = pooledQuery(async () => {
     const taking = (given as Pool).getConnection();
     if (!isPromise(taking)) throw storeRefused(PROMISE_RULE);
-    const connection = await taking;
-    let running: PromiseLike<unknown>;
-    return {
-      query: (sql, values) => {
-        running = run(connection, sql, values);
-        return running;
-      },
-      release: () => connection.release(),
-      destroy: () => destroy(connection, running),
-    };
+    return lent(await taking);
   });
+  return async (sql, values, signal) => (await pooled(sql, values, signal)).answer;
 }
+
+/** A connection that a pool has lent. That of `mysql2`, and that of `mariadb` with `noControlAfterUse`, can be inside a transaction. */
+function lent(connection: Connection): PooledConnection<Value, { readonly answer: unknown }> {
+  let running: PromiseLike<unknown>;
+  return {
+    async run(sql, values) {
+      const wasInTransaction = shownTransaction(connection);
+      try {
+        running = run(connection, sql, values);
+        const answer = await running;
+        return shownTransaction(connection) || isFromTransaction(resultOf(answer)) ? undefined : { answer };
+      } catch (error) {
+        // A COMMIT of the program may have been on its way.
+        if (wasInTransaction) return undefined;
+        throw error;
+      }
+    },
+    release: () => connection.release(),
+    destroy: () => destroy(connection, running),
+  };
+}
+
+/** Flags in the status that the server sends with each result. Without autocommit each statement is in a transaction: that is refused. */
+const IN_TRANSACTION = 1;
+const AUTOCOMMIT = 2;
+
+/** Whether a status is that of a transaction that a program has begun. */
+const isBegun = (status = 0): boolean => (status & IN_TRANSACTION) !== 0 && (status & AUTOCOMMIT) !== 0;
+
+/** Whether a connection is inside a transaction by the last result: `mariadb` shows it. */
+const shownTransaction = ({ info }: Connection): boolean => isBegun(info?.status);
+
+/** Whether a result is one of a transaction: `mysql2` has the status of each write, and MariaDB says it to each read. */
+function isFromTransaction(result: unknown): boolean {
+  if (!Array.isArray(result)) return isBegun(statusOf(result));
+  const { in_transaction: isOpen, autocommit } = Object(result[0]) as Row;
+  return String(isOpen) === "1" && String(autocommit) === "1";
+}
+
+/** The status in the result of a write, if the client passes it on. */
+function statusOf(result: unknown): number | undefined {
+  const { serverStatus } = Object(result) as { serverStatus?: unknown };
+  return typeof serverStatus === "number" ? serverStatus : undefined;
+}
+
+/** Whether a write is a part of a transaction, if the client passes the status on. @internal */
+export const isInTransaction = (result: unknown): boolean => ((statusOf(result) ?? 0) & IN_TRANSACTION) !== 0;
 
 /**
  * Ends a connection whose statement has no answer. `destroy()` of `mariadb` has the server KILL the session by its number, over another

@@ -3,13 +3,23 @@
  * says what to do; one after which nothing took place is repeated, or answered as a comparison that failed.
  */
 import { monotonicClock } from "../clock.js";
-import { FrazilError, type LeaseError } from "../errors.js";
+import { FrazilError } from "../errors.js";
 import { MAX_ATTEMPTS, pause, storeRefused, TRANSACTION_RULE, untilAborted, wholeOf } from "./answers.js";
-import { type MySqlClient, type Query, queryOf, type Row, resultOf, rowsOf, type Value } from "./mysql-client.js";
+import {
+  isInTransaction,
+  type MySqlClient,
+  type Query,
+  queryOf,
+  type Row,
+  resultOf,
+  rowsOf,
+  type Value,
+} from "./mysql-client.js";
 import { CONFLICTS, causeOf, errorOf, NO_SUCH_TABLE, numberOf } from "./mysql-errors.js";
 import type { OldTable } from "./mysql-old-tables.js";
 import { completion, type MySqlStoreOptions } from "./mysql-options.js";
 import { MOVED_RULE, MOVED_US } from "./mysql-server.js";
+import { COUNT_TABLES } from "./mysql-statements.js";
 
 /** The values of a statement. */
 export type Values = Readonly<Record<string, Value>>;
@@ -46,12 +56,20 @@ export class MySqlDatabase {
         if (attempt > 1) throw storeRefused(MOVED_RULE);
       } catch (error) {
         const number = numberOf(causeOf(error));
-        if (number === NO_SUCH_TABLE && /frazil_(scopes|leases|segments)/.test((error as LeaseError).message))
-          return undefined;
+        if (number === NO_SUCH_TABLE && (await this.#lacksTables(statement, signal))) return undefined;
         if (!CONFLICTS.includes(number) || attempt === MAX_ATTEMPTS) throw error;
         await pause(attempt, signal);
       }
     }
+  }
+
+  /** Whether a table of the store that a statement names is missing, and not one of an expression of the user or of a scope. */
+  async #lacksTables(statement: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const tables = new Set(statement.match(/(?<=\{)(scopes|leases|segments)(?=\})/g));
+    if (tables.size === 0) return false;
+    const names = [...tables].map((table) => `'frazil_${table}'`).join(", ");
+    const [row] = rowsOf(await this.#ask(this.#complete(COUNT_TABLES.replace("{names}", names)), [], signal));
+    return wholeOf("found", row?.["found"]) < tables.size;
   }
 
   /** Runs a statement that writes if a condition holds. Returns whether it did: if not, or if it met another, all is as it was. */
@@ -59,9 +77,7 @@ export class MySqlDatabase {
     try {
       const result = resultOf(await this.#ask(...this.#bound(statement, values), signal)) as Row | undefined;
       const affected = wholeOf("affectedRows", result?.["affectedRows"]);
-      // The status that the server sends with each result: bit 0 is a transaction that is open.
-      if (typeof result?.["serverStatus"] === "number" && result["serverStatus"] & 1)
-        throw storeRefused(TRANSACTION_RULE);
+      if (isInTransaction(result)) throw storeRefused(TRANSACTION_RULE);
       return affected > 0;
     } catch (error) {
       if (CONFLICTS.includes(numberOf(causeOf(error)))) return false;
@@ -90,7 +106,7 @@ export class MySqlDatabase {
       return await untilAborted((async () => this.#query(text, values, signal))(), signal);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      throw FrazilError.is(error) ? error : errorOf(error, this.#complete, this.#oldTables);
+      throw FrazilError.is(error) ? error : errorOf(error, text, this.#complete, this.#oldTables);
     }
   }
 }

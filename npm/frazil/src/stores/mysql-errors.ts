@@ -25,8 +25,8 @@ const NO_SUCH_VARIABLE = 1193;
 export const NO_RIGHT = [1142, 1143, 1227, 1370];
 /** Other statements that cannot run here, wrong credentials, and a database that does not exist. */
 const REFUSED = [
-  1045, 1046, 1048, 1054, 1064, 1100, 1130, 1176, 1193, 1235, 1241, 1242, 1251, 1264, 1267, 1305, 1348, 1364, 1366,
-  1406, 1524, 1582, 1698,
+  1045, 1046, 1048, 1054, 1064, 1100, 1104, 1130, 1176, 1193, 1235, 1241, 1242, 1251, 1264, 1267, 1305, 1348, 1364,
+  1366, 1406, 1524, 1582, 1698,
 ];
 
 /** The number of an error of the server, or 0. Drivers number errors of the network too: below 0, or from 45,000 on. */
@@ -40,10 +40,12 @@ export const causeOf = (error: unknown): unknown => (error as { cause?: unknown 
 
 /**
  * The error for a failure of the client, which stays its cause. `complete` names the tables in a statement, and `oldTables` are those
- * that scopes take their node ids from.
+ * that scopes take their node ids from. What a number alone does not tell comes from the statement: messages are in the language of the
+ * server.
  */
 export function errorOf(
   error: unknown,
+  statement: string,
   complete: (statement: string) => string,
   oldTables: ReadonlyMap<string, OldTable>,
 ): LeaseError {
@@ -62,7 +64,7 @@ export function errorOf(
   const more = [...oldTables.values()].map(({ permission }) => permission);
   if (NO_RIGHT.includes(number))
     return storeRefused(
-      `${reported}: the user lacks a right. Run: ${complete(rightsFor(message, more))}. migrate() needs CREATE on the database`,
+      `${reported}: the user lacks a right. Run: ${complete(rightsFor(statement, more))}. migrate() needs CREATE on the database`,
       error,
     );
   if (number === NO_DATABASE || number === NO_RIGHT_ON_DATABASE)
@@ -70,8 +72,7 @@ export function errorOf(
       `${reported}: ${number === NO_DATABASE ? "there is no such database" : "the user has no right on this database, or there is none of this name"}. Check the database in the settings of the client and the option database`,
       error,
     );
-  const [missing = ""] = number === NO_SUCH_TABLE ? (/(?<=[.'`])[^.'`]+(?='|`)/.exec(message) ?? []) : [];
-  const user = [...oldTables].find(([, { name }]) => name.split(".").at(-1)?.toLowerCase() === missing.toLowerCase());
+  const user = number === NO_SUCH_TABLE ? [...oldTables].find(([, { name }]) => statement.includes(name)) : undefined;
   if (user !== undefined)
     return storeRefused(
       `${reported}: the scope "${user[0]}" takes its node ids from it. Restore it. Before an old table is dropped, call leaveOldTable({ scope: "${user[0]}" })`,

@@ -48,6 +48,9 @@ export const SEGMENTS = `CREATE TABLE IF NOT EXISTS {segments} (
   PRIMARY KEY (tag)
 ) ENGINE = InnoDB`;
 
+/** The bytes of a value that is sent as hexadecimal digits. These have two or four bytes each where the connection collates in UTF-16. */
+const bytesOf = (name: string): string => `UNHEX(CONVERT(:${name} USING ascii))`;
+
 /**
  * The incarnation of this server, as hexadecimal digits: compared so, no collation takes two values for equal. A comment that
  * begins with `/*!50700` is a part of the statement in MySQL, one with `/*M!` in MariaDB.
@@ -64,6 +67,10 @@ export const SETTINGS = `@@session.autocommit AS autocommit, /*M! @@in_transacti
 export const EXISTING = `SELECT ${SETTINGS}, t.table_name AS name, t.engine AS engine
 FROM (SELECT 1 AS one) o LEFT JOIN information_schema.tables t
   ON t.table_schema = {database} AND t.table_name IN ('frazil_scopes', 'frazil_leases', 'frazil_segments') LIMIT 3`;
+
+/** How many of some tables there are. */
+export const COUNT_TABLES = `SELECT COUNT(*) AS found FROM information_schema.tables
+WHERE table_schema = {database} AND table_name IN ({names})`;
 
 /**
  * The server at this moment: its clock in Unix milliseconds, its incarnation, its settings.
@@ -127,7 +134,7 @@ const SAME_SERVER = `${INCARNATION} <=> :server AND ${COMMITS}`;
  */
 export const REPLACE_ROW = `UPDATE {leases} l JOIN {scopes} s ON s.scope = l.scope
   SET l.from_ms = :from, l.until_ms = :until, l.grant_id = :grant, l.nonce = :nonce,
-    l.owner = IF(:isOwnerKept, l.owner, CONVERT(UNHEX(:owner) USING utf8mb4)), l.writes = l.writes + 1
+    l.owner = IF(:isOwnerKept, l.owner, CONVERT(${bytesOf("owner")} USING utf8mb4)), l.writes = l.writes + 1
   WHERE ${SAME_ROW} AND {ours:l}
     AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}`;
 
@@ -182,7 +189,7 @@ export const LEAVE = `UPDATE {scopes} s
  * meanwhile. Clock: that of the read, and at the moment of the write at most `LATE_MS` more.
  */
 export const REPLACE_SCOPE = `UPDATE {scopes} s
-  SET s.fence_ms = :raised, s.incarnation = CONVERT(UNHEX(:incarnation) USING utf8mb4), s.writes = s.writes + 1
+  SET s.fence_ms = :raised, s.incarnation = CONVERT(${bytesOf("incarnation")} USING utf8mb4), s.writes = s.writes + 1
   WHERE s.scope = :scope AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}
     AND ${NOW_MS} + GREATEST(0, ${MOVED}) DIV 1000 <= :now + ${LATE_MS}`;
 
@@ -196,8 +203,8 @@ SELECT scope, TIMESTAMP('1970-01-01') + INTERVAL fence_ms * 1000 MICROSECOND AS 
 /** `init`. Invariant: a record is written once, and never for a scope whose rows are still there. No clock: the fence is 0. */
 export const INIT = `INSERT INTO {scopes}
     (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation, node_ids_from)
-  SELECT :scope, CONVERT(UNHEX(:layout) USING utf8mb4), :from, :to, :next, :windowMax, 0,
-    CONVERT(UNHEX(:server) USING utf8mb4), CONVERT(UNHEX(:nodeIdsFrom) USING utf8mb4)
+  SELECT :scope, CONVERT(${bytesOf("layout")} USING utf8mb4), :from, :to, :next, :windowMax, 0,
+    CONVERT(${bytesOf("server")} USING utf8mb4), CONVERT(${bytesOf("nodeIdsFrom")} USING utf8mb4)
   FROM (SELECT 1 AS one) o
   WHERE ${SAME_SERVER} AND NOT EXISTS (SELECT 1 FROM {leases} WHERE scope = :scope)`;
 
@@ -246,7 +253,7 @@ export const TABLE_IDENTITY = `CONCAT_WS('/', ${IDENTITY}, (SELECT UNIX_TIMESTAM
 /** Where the tables are, for errors. */
 export const PLACE = "SELECT {database} AS name";
 
-const TAG = "t.tag = UNHEX(:tag)";
+const TAG = `t.tag = ${bytesOf("tag")}`;
 
 /** What `checkCounter` looks at: the engine of a table, which a view has not, and the type of its column. */
 export const counterFacts = (
@@ -269,13 +276,13 @@ export const READ_TAG = `SELECT ${SERVER}, ${counterFacts("frazil_segments", "ne
  * (`TagTable.replaceTag` has the reason). Numbers are cast, since a comparison with digits is one of floating-point numbers.
  */
 export const REPLACE_TAG = `UPDATE {segments} t
-  SET t.next_number = CAST(:next AS SIGNED), t.recent = CONVERT(UNHEX(:recent) USING ascii),
-    t.incarnation = CONVERT(UNHEX(:server) USING utf8mb4), t.writes = t.writes + 1
+  SET t.next_number = CAST(:next AS SIGNED), t.recent = CONVERT(${bytesOf("recent")} USING ascii),
+    t.incarnation = CONVERT(${bytesOf("server")} USING utf8mb4), t.writes = t.writes + 1
   WHERE ${TAG} AND t.next_number = CAST(:seenNext AS SIGNED) AND HEX(t.recent) = :seenRecent
     AND HEX(t.incarnation) = :recorded AND ${SAME_SERVER}`;
 
 /** `initSegment`. A record that is there stays. */
 export const MAKE_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
-  SELECT UNHEX(:tag), CAST(:first AS SIGNED), '[]', CONVERT(UNHEX(:server) USING utf8mb4)
+  SELECT ${bytesOf("tag")}, CAST(:first AS SIGNED), '[]', CONVERT(${bytesOf("server")} USING utf8mb4)
   FROM (SELECT 1 AS one) o
   WHERE ${SAME_SERVER} AND NOT EXISTS (SELECT 1 FROM {segments} t WHERE ${TAG})`;

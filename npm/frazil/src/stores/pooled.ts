@@ -3,13 +3,17 @@
  * never answers, and its pool keeps it for minutes. So one whose statement had no answer in the time of the attempt is destroyed, and the
  * next attempt gets another one. The attempt knows its time: its signal aborts with a `TimeoutError`. A statement that is aborted for
  * another reason says nothing about its connection, which is released when the server answers.
+ *
+ * A program can release a connection without the end of its transaction, and the rollback of that takes back what the next statement has
+ * written. So a connection that was inside one is destroyed, and the statement runs on another.
  */
 import { monotonicClock } from "../clock.js";
-import { untilAborted } from "./answers.js";
+import { MAX_ATTEMPTS, storeUnavailable, untilAborted } from "./answers.js";
 
 /** A connection that was taken from a pool. */
-export interface PooledConnection<Value> {
-  query(text: string, values: Value[]): PromiseLike<unknown>;
+export interface PooledConnection<Value, Result> {
+  /** Runs a statement. `undefined`: in a transaction with which the connection was released. */
+  run(text: string, values: Value[]): Promise<Result | undefined>;
   /** To the pool. `error`: what the statement failed with. */
   release(error: unknown): unknown;
   /** Ends it without a word to the server, and tells the pool. */
@@ -17,7 +21,7 @@ export interface PooledConnection<Value> {
 }
 
 /** Runs a statement until the signal aborts. */
-export type PooledQuery<Value> = (text: string, values: Value[], signal?: AbortSignal) => Promise<unknown>;
+export type PooledQuery<Value, Result> = (text: string, values: Value[], signal?: AbortSignal) => Promise<Result>;
 
 /**
  * How long the next connection of the same statement is left alone, unless the statement succeeded meanwhile. A server that is there and
@@ -33,17 +37,21 @@ function isTimeOut(signal: AbortSignal | undefined): boolean {
 }
 
 /** Runs each statement on a connection that `take` takes from a pool. */
-export function pooledQuery<Value>(take: () => PromiseLike<PooledConnection<Value>>): PooledQuery<Value> {
+export function pooledQuery<Value, Result extends object>(
+  take: () => PromiseLike<PooledConnection<Value, Result>>,
+): PooledQuery<Value, Result> {
   /** By statement: when a connection was destroyed for it. */
   const destroyedMs = new Map<string, number>();
   /** By the signal of an attempt: when it had its first statement run. */
   const attemptedMs = new WeakMap<AbortSignal, number>();
-  return async (text, values, signal) => {
+
+  /** Runs a statement on the next connection. `undefined`: that was inside a transaction. */
+  async function runOnNext(text: string, values: Value[], signal?: AbortSignal): Promise<Result | undefined> {
     signal?.throwIfAborted();
     const attemptMs = (signal && attemptedMs.get(signal)) ?? monotonicClock();
     if (signal) attemptedMs.set(signal, attemptMs);
     const taking = take();
-    let connection: PooledConnection<Value>;
+    let connection: PooledConnection<Value, Result>;
     try {
       connection = await untilAborted(taking, signal);
     } catch (error) {
@@ -56,14 +64,17 @@ export function pooledQuery<Value>(take: () => PromiseLike<PooledConnection<Valu
     }
     const beganMs = monotonicClock();
     let isOver = false;
-    const over = (error?: unknown) => {
+    const over = (end: () => unknown) => {
       if (isOver) return;
       isOver = true;
       // Of a connection that has ended, `mariadb` rejects this. The pool knows.
-      Promise.resolve(connection.release(error)).then(undefined, () => {});
+      Promise.resolve(end()).then(undefined, () => {});
     };
-    const running = (async () => connection.query(text, values))();
-    running.then(() => over(), over);
+    const running = connection.run(text, values);
+    running.then(
+      (result) => over(() => (result === undefined ? connection.destroy() : connection.release(undefined))),
+      (error: unknown) => over(() => connection.release(error)),
+    );
     try {
       const result = await untilAborted(running, signal);
       destroyedMs.delete(text);
@@ -73,11 +84,20 @@ export function pooledQuery<Value>(take: () => PromiseLike<PooledConnection<Valu
       // Else the attempt waited for the pool, or for other statements, for most of its time.
       const hadTime = isTimeOut(signal) && nowMs - beganMs >= (nowMs - attemptMs) / 2;
       if (!isOver && hadTime && nowMs - (destroyedMs.get(text) ?? Number.NEGATIVE_INFINITY) >= REST_MS) {
-        isOver = true;
         destroyedMs.set(text, nowMs);
-        connection.destroy();
+        over(() => connection.destroy());
       }
       throw error;
     }
+  }
+
+  return async (text, values, signal) => {
+    for (let count = 0; count < MAX_ATTEMPTS; count++) {
+      const result = await runOnNext(text, values, signal);
+      if (result !== undefined) return result;
+    }
+    throw storeUnavailable(
+      `${MAX_ATTEMPTS} connections of the pool, one after the other, were inside a transaction of yours: end each with COMMIT or ROLLBACK before its connection is released`,
+    );
   };
 }

@@ -1,5 +1,6 @@
 /** The records of tags in Postgres: one row for each, replaced by one statement that compares it. */
-import { NO_INCARNATION, storeRefused, TRANSACTION_RULE } from "./answers.js";
+import { NO_INCARNATION, storeRefused } from "./answers.js";
+import { MAY_ROLL_BACK, WRITTEN_BY } from "./postgres-client.js";
 import { type DdlTags, printedTags } from "./segment-requests.js";
 import type { KeptRecord } from "./segment-rules.js";
 import type { TagTable, TagView } from "./tag-table.js";
@@ -13,34 +14,26 @@ export const SEGMENT_TABLE = `CREATE TABLE IF NOT EXISTS {segments} (
 );
 `;
 
-/**
- * Whether the read of an attempt was in this transaction: then both are in one of the program. It lasts until the transaction ends, and
- * a statement alone is one.
- */
-const HAS_READ = "coalesce(current_setting('frazil.transaction', true), '') <> '' AS has_read";
-
 /** The record of the tag $1, and the incarnation of the server. A row also without a record. */
-const READ = `WITH asked AS MATERIALIZED (SELECT $1::text AS tag, ${HAS_READ})
-SELECT s.tag, s.next_number::text AS next_number, s.recent, s.incarnation AS written, ({server})::text AS incarnation, asked.has_read,
-  set_config('frazil.transaction', 'read', true) AS marked
-FROM asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;
+const READ = `SELECT s.tag, s.next_number::text AS next_number, s.recent, s.incarnation AS written, ({server})::text AS incarnation,
+  ${WRITTEN_BY}
+FROM (SELECT $1::text AS tag) AS asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;
 
 /**
  * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for
- * (`TagTable.replaceTag` has the reason), and not in the transaction of the read, which then is one of the program. It returns what was
- * written, which a trigger may have changed.
+ * (`TagTable.replaceTag` has the reason). It returns what was written, which a trigger may have changed.
  */
-const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({server})::text AS incarnation, ${HAS_READ})
+const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({server})::text AS incarnation)
 UPDATE {segments} AS s SET next_number = $2::bigint, recent = $3::text, incarnation = $4::text
 FROM clock WHERE s.tag = $1::text AND s.next_number = $5::bigint AND s.incarnation = $6::text AND s.recent = $7::text
-  AND clock.incarnation = $4::text AND clock.durable IS NOT NULL AND NOT clock.has_read
-RETURNING s.next_number::text AS next_number`;
+  AND clock.incarnation = $4::text AND clock.durable IS NOT NULL
+RETURNING s.next_number::text AS next_number, ${WRITTEN_BY}`;
 
 /** `initSegment`. A record that is there stays. */
 const MAKE = `WITH clock AS MATERIALIZED (SELECT {durable})
 INSERT INTO {segments} (tag, next_number, recent, incarnation)
 SELECT $1::text, $2::bigint, '[]', ({server})::text FROM clock WHERE clock.durable IS NOT NULL
-ON CONFLICT (tag) DO NOTHING RETURNING tag`;
+ON CONFLICT (tag) DO NOTHING RETURNING tag, ${MAY_ROLL_BACK}`;
 
 /** The record of a tag, as SQL for people to read and run. */
 const INSERT_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
@@ -76,7 +69,6 @@ export class PostgresTags implements TagTable {
 
   async readTag(tag: string, signal: AbortSignal | undefined): Promise<TagView | undefined> {
     const [row] = (await this.#run(READ, [tag], signal)) ?? [];
-    if (row?.["has_read"] === true) throw storeRefused(TRANSACTION_RULE);
     if (row === undefined || row["tag"] === null) return undefined;
     const { next_number, recent, written, incarnation } = row;
     if (incarnation === null) throw storeRefused(NO_INCARNATION);

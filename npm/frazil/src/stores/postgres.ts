@@ -9,8 +9,8 @@
  * await store.init({ layout: "default" }); // once for each scope, by hand or in a migration
  * ```
  *
- * - **One statement and one round trip for each operation**, so that poolers in transaction mode work, and nothing is left
- *   open when the connection breaks. Nothing is prepared by name.
+ * - **One statement for each operation**, so that poolers in transaction mode work, and nothing is left open when the connection
+ *   breaks. Nothing is prepared by name. A client that does not show transactions is asked once more.
  * - **The clock is that of the server**, `clock_timestamp()`. `now()` is the start of the transaction: with it a statement
  *   that waited for a lock, or runs in a transaction of the caller, would lie in the past.
  * - **Every isolation level**: a statement that Postgres could not serialise is repeated.
@@ -21,10 +21,9 @@
  * `new pg.Pool({ max: 2, statement_timeout: 3000, connectionTimeoutMillis: 3000 })`.
  *
  * - **A client inside a transaction of yours is refused**, whose rollback takes back what was handed out: give the store a pool, or a
- *   client of its own. Only `migrate`, `init` and `initSegment` may run in one.
+ *   client of its own. Only `migrate`, `init` and `initSegment` may run in one. One of a pool that your program released so is replaced.
  *
- * Not checked: `fsync = off` of the server, and for leases a transaction that the client does not show, as an object of yours
- * around a client.
+ * Not checked: `fsync = off` of the server.
  */
 import { FrazilError, type LeaseError } from "../errors.js";
 import {
@@ -43,10 +42,20 @@ import {
   type Whole,
   wholeOf,
 } from "./answers.js";
-import { hintFor } from "./clients.js";
-import { checkGiven, clientError, optionError } from "./given.js";
+import { checkGiven, optionError } from "./given.js";
 import { PERMISSIONS, rightsFor } from "./permissions.js";
-import { type PooledConnection, pooledQuery } from "./pooled.js";
+import {
+  FAILED_TRANSACTION,
+  isTransaction,
+  MAY_ROLL_BACK,
+  type PostgresClient,
+  type Query,
+  queryOf,
+  type Row,
+  stateOf,
+  WRITTEN_BY,
+  waitOf,
+} from "./postgres-client.js";
 import { PostgresTags, SEGMENT_TABLE, tagRecords } from "./postgres-segments.js";
 import {
   checkAcquire,
@@ -73,6 +82,7 @@ import {
 } from "./store.js";
 import { allocateFrom, makeTagIn } from "./tag-table.js";
 
+export type { PostgresClient, QueryClient, UnsafeClient } from "./postgres-client.js";
 export type * from "./segment-store.js";
 export type * from "./store.js";
 
@@ -216,7 +226,8 @@ SELECT now_ms, node, from_ms, until_ms, layout, window_max_ms,
   END AS reason,
   CASE WHEN node IS NULL AND scope IS NOT NULL AND refused IS NULL AND NOT EXISTS (SELECT FROM mine)
     THEN greatest(now_ms, fence_ms, unfenced_ms)
-  END AS free_at_ms
+  END AS free_at_ms,
+  ${WRITTEN_BY}
 FROM answer`;
 
 /**
@@ -240,7 +251,7 @@ renewed AS (
     AND (l.until_ms >= $7::bigint OR r.fence_ms >= r.now_ms + r.window_max_ms)
   RETURNING l.node, l.from_ms, l.until_ms
 )
-SELECT ${ANSWER}, NULL::bigint AS free_at_ms,
+SELECT ${ANSWER}, NULL::bigint AS free_at_ms, ${WRITTEN_BY},
   CASE WHEN g.node IS NOT NULL THEN NULL
     WHEN r.scope IS NULL THEN 'missing'
     WHEN r.refused IS NOT NULL THEN r.refused
@@ -260,7 +271,7 @@ const RELEASE = `WITH settings AS MATERIALIZED (SELECT ${DURABLE})
 UPDATE {leases} l SET until_ms = greatest(l.from_ms, $4::bigint), grant_id = NULL, owner = NULL
 FROM settings
 WHERE l.scope = $1::text AND l.node = $3::bigint AND l.grant_id = $2::text AND l.until_ms <= $5::bigint
-RETURNING l.node`;
+RETURNING l.node, ${WRITTEN_BY}`;
 
 /**
  * `ensure` and `fence`. Invariant: the fence only grows, and lies beyond every window that the rows may have lost. Clock:
@@ -279,7 +290,7 @@ raised AS (
       OR ($2::text = 'behind' AND s.fence_ms < c.now_ms + s.window_max_ms))
   RETURNING s.fence_ms
 )
-SELECT s.scope, coalesce(f.fence_ms, s.fence_ms) AS fence_ms
+SELECT s.scope, coalesce(f.fence_ms, s.fence_ms) AS fence_ms, ${WRITTEN_BY}
 FROM {scopes} s LEFT JOIN raised f ON true WHERE s.scope = $1::text`;
 
 /**
@@ -295,7 +306,7 @@ made AS (
   ON CONFLICT (scope) DO NOTHING
   RETURNING scope
 )
-SELECT (SELECT count(*) FROM made) AS made, s.layout, s.node_from, s.node_to
+SELECT (SELECT count(*) FROM made) AS made, s.layout, s.node_from, s.node_to, ${MAY_ROLL_BACK}
 FROM clock c LEFT JOIN {scopes} s ON s.scope = $1::text`;
 
 /** The record of `INIT` for people to run. It fails if the scope has one. */
@@ -322,21 +333,6 @@ const tableIn = (
 ) => ` || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())::text ||
       '/' || to_regclass('${prefix}frazil_scopes')::oid::text`;
 
-/** What a client with `query` can be: a `Pool` or `Client` of `pg`, PGlite, Neon. */
-export interface QueryClient {
-  query(text: string, values: unknown[]): PromiseLike<unknown>;
-  /** Clients of MariaDB and MySQL have it: they are for another store. */
-  readonly escapeId?: never;
-}
-
-/** What the client of the package `postgres` can do. */
-export interface UnsafeClient {
-  unsafe(text: string, values: never[]): PromiseLike<unknown>;
-}
-
-/** Your client: of `pg`, `postgres`, PGlite or Neon. The store neither opens nor closes it. */
-export type PostgresClient = QueryClient | UnsafeClient;
-
 /** The options of a `PostgresStore`. */
 export interface PostgresStoreOptions {
   /** The schema of the tables. Default: the search path of the connection. */
@@ -358,16 +354,13 @@ export interface PostgresStoreOptions {
     | "none-accepting-repeats-after-failover";
 }
 
-const CLIENT_RULE =
-  "must be a Pool or Client of pg, a client of postgres, PGlite, or a client of Neon: an object with query(text, values), or a " +
-  "function with unsafe(text, values)";
 /**
  * Where the tables are, for errors. It has a value ($1), since the client `postgres` sends a statement without one by the simple
  * protocol, and waits for ever behind pgbouncer when that meets statements of the other one.
  */
 const PLACE = `SELECT $1::text AS asked, current_database() AS database, current_setting('search_path') AS path,
   (SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE c.oid = to_regclass('{table}')) AS schema`;
+    WHERE c.oid = to_regclass('{table}')) AS schema, ${MAY_ROLL_BACK}`;
 
 const SCHEMA_RULE = "must be the name of a schema: a letter or _, then at most 62 letters, digits, _, $ or -";
 const INCARNATION_RULE =
@@ -379,89 +372,11 @@ const CONFLICTS = [
   "40P01", // deadlock_detected
   "23505", // unique_violation: an earlier attempt with this grant has just ended
 ];
-/** In a transaction of the program that has failed. */
-const FAILED_TRANSACTION = "25P02";
+const NO_SCHEMA = "3F000";
+const NO_TABLE = "42P01";
+const NOT_IN_STATE = "55000";
 /** Of a server that is asked what it does not know: the expression of the incarnation. */
-const UNKNOWN_FUNCTION = ["42883", "0A000", "55000"];
-
-/** Runs a statement and returns its rows. */
-type Query = (text: string, values: string[], signal?: AbortSignal) => PromiseLike<unknown>;
-
-/** A `Client` that a `Pool` of `pg` or Neon lent. */
-interface PooledClient {
-  query: Query;
-  on(event: "error", listener: (error: unknown) => void): unknown;
-  removeListener(event: "error", listener: (error: unknown) => void): unknown;
-  release(error?: unknown): void;
-}
-
-/** The call of a client that runs a statement. */
-function queryOf(client: unknown): Query {
-  const given = (client ?? {}) as { query?: unknown; unsafe?: unknown };
-  const hint = hintFor("postgres", client);
-  const { connect, totalCount } = given as { connect?: () => PromiseLike<PooledClient>; totalCount?: unknown };
-  if (
-    hint === "" &&
-    typeof given.query === "function" &&
-    typeof connect === "function" &&
-    typeof totalCount === "number"
-  )
-    return pooledQuery(async () => lent(await connect.call(client)));
-  // In this order: Neon's function has both, and its `unsafe` makes a part of a statement.
-  for (const call of ["query", "unsafe"] as const) {
-    if (typeof given[call] !== "function" || hint !== "") continue;
-    return (text, values) => (given as Record<string, Query>)[call]?.(text, values) as PromiseLike<unknown>;
-  }
-  const rule = CLIENT_RULE + hint;
-  throw clientError(client, rule);
-}
-
-/** Whether a client is a transaction: `postgres` and PGlite hand one to a function, with calls that nothing else has. */
-const isTransaction = (client: unknown): boolean =>
-  ["savepoint", "rollback"].some((name) => typeof (client as Record<string, unknown>)[name] === "function");
-
-/**
- * Whether the client was inside a transaction when it ran its last statement, if it shows that: a `Client` of `pg` does. (PGlite shows
- * the transaction that waited for the statement, and has begun when its answer is read.)
- */
-function showsTransaction(client: unknown): boolean {
-  const given = client as { getTransactionStatus?(): unknown };
-  return typeof given.getTransactionStatus === "function" && ["T", "E"].includes(String(given.getTransactionStatus()));
-}
-
-/** Why a statement may be without an answer, as far as a client shows it: `pg` does. */
-function waitOf(client: unknown): string | undefined {
-  const given = client as Record<string, unknown>;
-  const { totalCount, idleCount, waitingCount, _connected: isConnected, _connecting: isConnecting } = given;
-  if (isConnected === false && isConnecting === false)
-    return "the Client of pg was never connected, and waits for ever: await client.connect()";
-  if (typeof waitingCount !== "number" || waitingCount === 0 || idleCount !== 0) return undefined;
-  return `all ${totalCount} connections of the pool are in use, and ${waitingCount} calls wait for one: the database does not answer, or other statements use them (give leases and segments a pool of their own)`;
-}
-
-/** A client of a pool, which reports the end of its connection while it is lent: without a listener, the process would end. */
-function lent(client: PooledClient): PooledConnection<string> {
-  const ignore = () => {}; // its statement fails too
-  client.on("error", ignore);
-  const release = (error: unknown) => {
-    // As `pool.query` does: the pool ends a client whose statement failed. It may report an error until then.
-    if (error === undefined) client.removeListener("error", ignore);
-    client.release(error);
-  };
-  return {
-    query: (text, values) => client.query(text, values),
-    release,
-    destroy: () => client.release(true),
-  };
-}
-
-/** The rows of a result: `pg`, PGlite and Neon's pool return an object that has them, the others return them. */
-function rowsOf(result: unknown): readonly Record<string, unknown>[] {
-  const rows = Array.isArray(result) ? result : (result as { rows?: unknown } | null | undefined)?.rows;
-  if (!Array.isArray(rows) || rows.some((row) => typeof row !== "object" || row === null || Array.isArray(row)))
-    throw storeRefused("the client returned no rows with names: turn its array mode off, and pass no callback");
-  return rows;
-}
+const UNKNOWN_FUNCTION = ["42883", "0A000", NOT_IN_STATE];
 
 /** Leases in the tables `frazil_scopes` and `frazil_leases`, and segments in `frazil_segments`. */
 export class PostgresStore implements ManagedStore, ManagedSegmentStore {
@@ -596,7 +511,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     values: readonly (string | number | null)[],
     signal?: AbortSignal,
     mayRollBack = false,
-  ): Promise<readonly Record<string, unknown>[] | undefined> {
+  ): Promise<readonly Row[] | undefined> {
     const text = this.#complete(statement);
     // As text, which every driver passes on as it is: the statement says which type it means.
     const texts = values.map((value) => (value === null ? null : `${value}`)) as string[];
@@ -604,37 +519,54 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       try {
-        const result = await untilAborted((async () => this.#query(text, texts, signal))(), signal);
-        if (!mayRollBack && showsTransaction(this.#client)) throw storeRefused(TRANSACTION_RULE);
-        return rowsOf(result);
+        const ran = await untilAborted(this.#query(text, texts, signal), signal);
+        if (ran.mayRollBack && !mayRollBack) throw storeRefused(TRANSACTION_RULE);
+        return ran.rows;
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         if (FrazilError.is(error)) throw error;
         const state = stateOf(error);
-        if (state === "3F000" || (state === "42P01" && /frazil_/.test((error as Error).message))) return undefined;
-        if (!CONFLICTS.includes(state) || attempt === MAX_ATTEMPTS) throw this.#errorOf(error, state);
+        if (state === NO_SCHEMA || (state === NO_TABLE && (await this.#says(lacksTables(statement), signal))))
+          return undefined;
+        if (!CONFLICTS.includes(state) || attempt === MAX_ATTEMPTS)
+          throw this.#errorOf(
+            error,
+            state,
+            statement,
+            state === NOT_IN_STATE && (await this.#says("pg_is_in_recovery()", signal)),
+          );
         await pause(attempt, signal);
       }
     }
   }
 
-  /** The error for a failure of the client, which stays its cause. */
-  #errorOf(error: unknown, state: string): LeaseError {
+  /** Whether a condition holds, for what a SQLSTATE alone does not tell: messages are in the language of the server. */
+  async #says(condition: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const text = this.#complete(`SELECT $1::text AS asked, (${condition})::text AS answer, ${MAY_ROLL_BACK}`);
+    const asking = this.#query(text, ["answer"], signal).then(
+      ({ rows }) => rows[0]?.["answer"] === "true",
+      () => false,
+    );
+    return untilAborted(asking, signal);
+  }
+
+  /** The error for a failure of the client, which stays its cause. `isReplica`: whether the server has said so. */
+  #errorOf(error: unknown, state: string, statement: string, isReplica: boolean): LeaseError {
     const reported = `Postgres answered ${state} (${(error as Error).message})`;
     if (state === "42501")
       return storeRefused(
-        /for schema/.test(reported)
-          ? `${reported}: migrate() needs CREATE on the schema, which roles lack by default. Run it, or the SQL of npx frazil ddl postgres, as the owner of the schema. Programs need USAGE on it`
-          : `${reported}: the role lacks a right. Run: ${this.#complete(rightsFor(reported))}`,
+        statement === MIGRATE
+          ? `${reported}: migrate() needs CREATE on the schema, which roles lack by default. Run it, or the SQL of npx frazil ddl postgres, as the owner of the schema`
+          : `${reported}: the role lacks a right. It needs USAGE on the schema. Run: ${this.#complete(rightsFor(this.#complete(statement)))}`,
         error,
       );
     if (state === FAILED_TRANSACTION) return storeRefused(`${reported}: ${TRANSACTION_RULE}`, error);
-    if (state === "25006" || (state === "55000" && /recovery/.test((error as Error).message)))
+    if (state === "25006" || isReplica)
       return storeRefused(
         `${reported}: this server takes no writes from here: it is a read-only replica, or transactions are read-only by default. Connect to the primary`,
         error,
       );
-    if (state === "23502" && /"incarnation"/.test((error as Error).message))
+    if (state === "23502" && columnOf(error) === "incarnation")
       return storeRefused(`${reported}: ${NO_INCARNATION}`, error);
     if (UNKNOWN_FUNCTION.includes(state))
       return storeRefused(
@@ -642,6 +574,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
           '{ sql: "…" } with an expression whose value changes when acknowledged writes may have been lost',
         error,
       );
+    // Of pgbouncer, which has one code for most of its errors, and one language.
     const [, parameter] = /^unsupported startup parameter: (\S+)/.exec((error as Error).message) ?? [];
     if (parameter !== undefined)
       return storeRefused(
@@ -664,11 +597,18 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
   }
 }
 
-/** The SQLSTATE of an error, or "". Errors of the network have codes too, such as `EPIPE`: each SQLSTATE has a digit. */
-function stateOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null | undefined)?.code;
-  return typeof code === "string" && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : "";
-}
+/** The condition that a table is missing which a statement names, and not one of an expression of the user. */
+const lacksTables = (statement: string): string =>
+  ["scopes", "leases", "segments"]
+    .filter((table) => statement.includes(`{${table}}`))
+    .map((table) => `to_regclass('{${table}}') IS NULL`)
+    .join(" OR ") || "false";
+
+/** The column that an error names: `pg` and PGlite, and `postgres`. */
+const columnOf = (error: unknown): unknown => {
+  const { column, column_name: name } = error as { column?: unknown; column_name?: unknown };
+  return column ?? name;
+};
 
 /** Puts the tables and the incarnation into a statement. */
 function completion(options: PostgresStoreOptions): (statement: string) => string {
