@@ -94,18 +94,13 @@ function skewText(skewMs: number, hasStoreTime: boolean): string {
 }
 
 /** Adds the lease to the condition of the generator, with its warnings. */
-function leasedHealth(
-  health: Health,
-  lease: LeaseHealth,
-  { windowMs, windowHint, hasStoreTime }: LeaseHolder,
-): LeasedHealth {
+function leasedHealth(health: Health, lease: LeaseHealth, { windowMs, hasStoreTime }: LeaseHolder): LeasedHealth {
   const warnings = [...health.warnings];
   const { failures, untilMs, skewMs, problem } = lease;
   if (failures > 0 && untilMs !== undefined)
     warnings.push(
       `the lease was not renewed at the last ${failures === 1 ? "attempt" : `${failures} attempts`}${problem ? `: ${problem.message}` : ""}`,
     );
-  if (windowHint) warnings.push(windowHint);
   if (untilMs !== undefined && 2 * Math.abs(skewMs) >= windowMs) warnings.push(skewText(skewMs, hasStoreTime));
   return { ...health, warnings, lease };
 }
