@@ -1,4 +1,4 @@
-// `Snowflake.local()` and leases beside each other in one column: by default no node id is of both. docs/safety.md: 33
+// `Snowflake.local()` and leases beside each other in one column: by default no node id is of both.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -37,6 +37,7 @@ await store.migrate();
 const hex = (count) => count.toString(16).padStart(32, "0");
 
 for (const [at, [name, layout]] of Object.entries(LAYOUTS).entries()) {
+  // docs/safety.md: 33
   test(`node bits: ${name}. local() has the last one, and leases have the others`, async (t) => {
     const count = layout.plan().nodes;
     const last = count - 1;
@@ -102,6 +103,7 @@ async function repeatsBeside(t, scope) {
   return repeats([...ours, ...ids]);
 }
 
+// docs/safety.md: 33
 test("a process with local() and one with a lease, in one column, repeat nothing; if the scope has the last node id too, they do", async (t) => {
   await store.init({ scope: "default", layout: "default" });
   assert.equal(await repeatsBeside(t, "default"), 0);
