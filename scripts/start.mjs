@@ -57,8 +57,8 @@ async function showPostgres({ PGlite }, { lease }, { Segment }, { PostgresStore 
   const store = new PostgresStore(database);
   // Once, when the application is deployed.
   await store.migrate();
-  // Node ids below 8 are left to what is beside it here: local() above, and WebAssembly with a static one. They share no state.
-  await store.init({ layout: "default", nodes: { from: 8, to: 1023 } });
+  // The last node id is left to local() above, as by default, and those below 8 to WebAssembly with a static one. They share no state.
+  await store.init({ layout: "default", nodes: { from: 8, to: 1022 } });
   await store.initSegment({ tag: "orders" });
 
   const ids = await lease(store);

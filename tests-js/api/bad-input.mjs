@@ -45,9 +45,9 @@ function* nodes() {
     yield option("node", node, "INVALID_NODE", rule);
   }
   yield option("node", 7n, "INVALID_NODE", `${rule}, not a bigint`);
-  for (const node of ["7", "", "node-1"]) {
-    yield option("node", node, "INVALID_NODE", `${rule}, not a string: Number(process.env.NODE_ID || NaN)`);
-  }
+  for (const node of ["1024", "node-1", "-1", "7.0", "7 ", "0x7", "1e2", "9".repeat(400)])
+    yield option("node", node, "INVALID_NODE", `${rule}, or its decimal digits`);
+  yield option("node", "", "INVALID_NODE", `${rule}, or its decimal digits: is the environment variable empty?`);
   const unset = "NaN is Number() of undefined or of other text; is the environment variable set?";
   yield option("node", Number.NaN, "INVALID_NODE", `${rule}: ${unset}`);
   yield option("node", "none", "INVALID_NODE", rules.NODE_NOT_NONE);

@@ -148,8 +148,22 @@ test("what is refused would repeat: two starts of a program whose epoch is their
   assert.match(stderr, /INVALID_LAYOUT: epochMs is \d+: must be a constant/);
 });
 
-test("health() asks whether an epoch is in seconds", () => {
-  const warningsOf = (epochMs) => new Snowflake({ node: 7, epochMs }).health().warnings;
-  assert.deepEqual(warningsOf(1_704_067_200), ["the epoch is 1970-01-20T17:21:07.200Z: is epochMs in seconds?"]);
-  for (const epochMs of [0, 1_704_067_200_000]) assert.deepEqual(warningsOf(epochMs), []);
+test("an epoch in seconds is refused, however it is given, and its neighbours are not", () => {
+  const seconds = 1_704_067_200;
+  for (const epochMs of [1_000_000_000, seconds, 99_999_999_999, new Date(seconds)])
+    for (const make of [
+      () => new Snowflake({ node, epochMs }),
+      () => new Snowflake({ node, epochMs, now: () => 2e12 }),
+      () => new Layout({ epochMs, fields }),
+      () => Layout.named("twitter").with({ epochMs }),
+    ])
+      assert.throws(make, {
+        name: "ConfigError",
+        code: "INVALID_LAYOUT",
+        field: "epochMs",
+        value: epochMs,
+        rule: "must be Unix milliseconds: is it in seconds?",
+      });
+  for (const epochMs of [0, 999_999_999, 100_000_000_000, 1000 * seconds])
+    assert.deepEqual(new Snowflake({ node: 7, epochMs }).health().warnings, []);
 });

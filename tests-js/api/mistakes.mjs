@@ -42,7 +42,7 @@ export const MISTAKES = Object.fromEntries([
     () => new Snowflake({ node: process.env.NO_SUCH_ID }),
   ],
   ["new Snowflake({ node: 7n })", () => new Snowflake({ node: 7n })],
-  ['new Snowflake({ node: process.env.NODE_ID }), which is "7"', () => new Snowflake({ node: "7" })],
+  ['new Snowflake({ node: process.env.NODE_ID }), which is ""', () => new Snowflake({ node: "" })],
   [
     "new Snowflake({ node: Number(process.env.NODE_ID) }), which is not set",
     () => new Snowflake({ node: Number(undefined) }),
@@ -96,10 +96,7 @@ export const MISTAKES = Object.fromEntries([
     'new Snowflake({ node: 7, epochMs: new Date("1st of May") })',
     () => new Snowflake({ node: 7, epochMs: invalidDate }),
   ],
-  [
-    "an epoch in seconds, and the layout ends in 1978",
-    () => mintAt(["2026-05-01T12:00:00Z"], { layout: "baidu", epochMs: 1_577_836_800 }),
-  ],
+  ["new Snowflake({ node: 7, epochMs: seconds })", () => new Snowflake({ node: 7, epochMs: 1_577_836_800 })],
   [
     "new Snowflake({ node: 7, epochMs: seconds with a fraction })",
     () => new Snowflake({ node: 7, epochMs: 1577836800.5 }),

@@ -128,7 +128,7 @@ test("the name of an option is told, and what kind of value it has; the value of
   const error = await errorOf(() => new Snowflake({ node: object }));
   assert.equal(typeof error.value, "object");
   assert.ok(!Object.keys(error).includes("value"));
-  assert.equal((await errorOf(() => new Snowflake({ node: "7" }))).value, "7");
+  assert.equal((await errorOf(() => new Snowflake({ node: "web-7" }))).value, "web-7");
 });
 
 test("messages are short, whatever is in them", async () => {

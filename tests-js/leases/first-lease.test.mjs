@@ -91,6 +91,30 @@ test("a window that begins later than maxAsyncWaitMs is refused at once, and the
   assert.ok(tookMs < 10, `${tookMs} ms`);
 });
 
+test("without await, every minting call of the promise says what to write, and the lease goes on", async () => {
+  const store = withScope();
+  const promise = lease(store);
+  const ids = await time.until(promise);
+  const calls = Object.keys(ids).filter((name) => /^(next|tryNext|fill)/.test(name));
+  assert.equal(calls.length, 12, `${calls}`);
+  for (const call of calls)
+    assert.throws(() => promise[call](1), {
+      name: "ConfigError",
+      code: "INVALID_ARGUMENT",
+      message: `INVALID_ARGUMENT: ${call}() is a call of the generator, and this is the promise of one: await lease(store)`,
+    });
+  assert.deepEqual(Object.keys(promise), []);
+  await time.until(ids.close());
+});
+
+test("the node id to prefer can be text, as in an environment variable", async () => {
+  const store = withScope();
+  const ids = await time.until(lease(store, { node: "5" }));
+  assert.equal(ids.node, 5);
+  assert.equal(store.calls[0].request.node, 5);
+  await time.until(ids.close());
+});
+
 test("a scope without a record is STORE_NOT_INITIALISED, with the call to make", async () => {
   const store = withScope({ scope: "shop" });
   const { error, tookMs } = await rejection(lease(store), store);
@@ -119,24 +143,29 @@ test("LAYOUT_MISMATCH has the definition of a layout without a name, as it can b
   assert.equal(layoutText(new Layout(spec)), layoutText(layout));
 });
 
-test("a window over the maximum of the scope, or under three ticks, is INVALID_OPTION", async () => {
+test("a window over the maximum of the scope, under a second or under three ticks, is INVALID_OPTION", async () => {
   const store = withScope({ windowMaxMs: 10_000 });
   const { error } = await rejection(lease(store), store);
   assert.ok(error instanceof ConfigError);
   assert.deepEqual([error.code, error.field, error.value], ["INVALID_OPTION", "windowMs", 30_000]);
   assert.match(error.rule, /at most 10000/);
+  // What is in seconds: half a minute, five minutes.
   for (const [layout, least] of [
-    ["default", 3],
-    ["sonyflake", 30],
-    ["leaf", 3],
-  ]) {
-    const short = await rejection(lease(store, { layout, windowMs: least - 1 }), store);
-    assert.deepEqual(
-      [short.error.code, short.error.field, short.error.value],
-      ["INVALID_OPTION", "windowMs", least - 1],
-    );
-    assert.match(short.error.rule, new RegExp(`from ${least} \\(three ticks\\)`));
-  }
+    ["default", 1000],
+    ["sonyflake", 1000],
+    ["baidu", 3000],
+  ])
+    for (const windowMs of [least - 1, 30, 300, 2]) {
+      const short = await rejection(lease(store, { layout, windowMs }), store);
+      assert.deepEqual(
+        [short.error.code, short.error.field, short.error.value],
+        ["INVALID_OPTION", "windowMs", windowMs],
+      );
+      assert.match(
+        short.error.rule,
+        new RegExp(`number of milliseconds from ${least} \\(a second, and three ticks\\)`),
+      );
+    }
 });
 
 test("a store that does not answer is STORE_UNAVAILABLE after maxAsyncWaitMs", async () => {
@@ -347,11 +376,11 @@ test("on WebAssembly nothing is asked while the kernel's random numbers cannot b
     import { lease } from "frazil/lease";
     import { MemoryStore } from "./memory-store.mjs";
     const store = MemoryStore.with({});
-    const ids = await lease(store, { windowMs: 300 });
+    const ids = await lease(store, { windowMs: 1000 });
     ids.on("refused", () => {});
     const open = [];
     try { for (;;) open.push(openSync("/dev/null")); } catch {}
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, 500));
     const { length } = store.calls;
     for (const descriptor of open) closeSync(descriptor);
     while (ids.stats().lease.renewed === 0) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -73,14 +73,21 @@ test("windowMs", async () => {
     [],
     unconvertible,
   ])
-    await option("windowMs", windowMs, ruleOf("WINDOW_TICKS", 3, 2 ** 31 - 1));
+    await option("windowMs", windowMs, ruleOf("WINDOW_LENGTH", 1000, 2 ** 31 - 1));
 });
 
 test("node", async () => {
   for (const node of [-1, 1024, 1.5, null, { node: 7 }, "none", unconvertible])
     await option("node", node, whole(0, 1023), "INVALID_NODE");
   await option("node", 7n, `${whole(0, 1023)}, not a bigint`, "INVALID_NODE");
-  await option("node", "7", `${whole(0, 1023)}, not a string: Number(process.env.NODE_ID || NaN)`, "INVALID_NODE");
+  for (const node of ["1024", "web-3", "-1", "7.0", " 7", "0x7"])
+    await option("node", node, `${whole(0, 1023)}, or its decimal digits`, "INVALID_NODE");
+  await option(
+    "node",
+    "",
+    `${whole(0, 1023)}, or its decimal digits: is the environment variable empty?`,
+    "INVALID_NODE",
+  );
   await option("node", Number.NaN, /is the environment variable set\?$/, "INVALID_NODE");
 });
 

@@ -13,7 +13,7 @@ import { time } from "./faked.mjs";
 
 const KUBERNETES = { KUBERNETES_SERVICE_HOST: "10.96.0.1" };
 /** SHA-256, with the tools of Python. */
-const hashOf = (name, count = 1024) =>
+const hashOf = (name, count = 1023) =>
   Number(
     execFileSync("python3", [
       "-c",
@@ -27,8 +27,8 @@ test("the ordinal of a pod of a StatefulSet or of an indexed Job, also with its 
   for (const [name, node] of [
     ["web-0", 0],
     ["web-3", 3],
-    ["my-app-web-1023", 1023],
-    ["web-1024", 0],
+    ["my-app-web-1022", 1022],
+    ["web-1023", 0],
     ["web-17.web.default.svc.cluster.local", 17],
   ])
     assert.equal(preferredNode({ hostname: name, env: KUBERNETES }), node, name);
@@ -49,7 +49,7 @@ test("a pod of a Deployment or a DaemonSet, and a host outside of Kubernetes, ha
 
 test("NOMAD_ALLOC_INDEX", () => {
   assert.equal(preferredNode({ hostname: "client-a", env: { NOMAD_ALLOC_INDEX: "5" } }), 5);
-  assert.equal(preferredNode({ hostname: "client-a", env: { NOMAD_ALLOC_INDEX: "1030" } }), 6);
+  assert.equal(preferredNode({ hostname: "client-a", env: { NOMAD_ALLOC_INDEX: "1030" } }), 7);
   for (const NOMAD_ALLOC_INDEX of ["", "-1", "five", " 5"])
     assert.equal(preferredNode({ hostname: "client-a", env: { NOMAD_ALLOC_INDEX } }), hashOf("client-a"));
 });
@@ -70,9 +70,9 @@ test("no name is no preference, which lease() accepts", async () => {
   await time.until(ids.close());
 });
 
-test("without options: this machine, of 1024 node ids", () => {
+test("without options: this machine, of 1023 node ids", () => {
   const name = hostname();
-  const expected = createHash("sha256").update(name).digest().readUInt32BE() % 1024;
+  const expected = createHash("sha256").update(name).digest().readUInt32BE() % 1023;
   if (!process.env.NOMAD_ALLOC_INDEX && !process.env.KUBERNETES_SERVICE_HOST && name !== "localhost")
     assert.equal(preferredNode(), expected);
   process.env.NOMAD_ALLOC_INDEX = "9";

@@ -54,11 +54,11 @@ test("a process whose store hangs ends by itself, and not while a caller waits",
   const said = await inProcess(`
     let held = false;
     const ids = await lease(MemoryStore.with({ fault: (_, execute) => (held ? never() : execute()) }), {
-      windowMs: 300,
+      windowMs: 1000,
       maxAsyncWaitMs: 1500,
     });
     held = true;
-    await sleep(400);
+    await sleep(1100);
     const beganMs = performance.now();
     const late = timer(4000);
     let said;
@@ -92,13 +92,13 @@ test("a generator that was garbage-collected is released, also if a listener use
     `
     const store = storeWith({ scope: "gc" });
     async function forget(listens) {
-      const ids = await time.until(lease(store, { scope: "gc", windowMs: 600 }));
+      const ids = await time.until(lease(store, { scope: "gc", windowMs: 1200 }));
       ids.next();
       if (listens) for (const event of ["acquired", "renewed", "lost", "refused"]) ids.on(event, () => ids.node);
     }
     await forget(false);
     await forget(true);
-    const kept = await time.until(lease(store, { scope: "gc", windowMs: 600 }));
+    const kept = await time.until(lease(store, { scope: "gc", windowMs: 1200 }));
     for (let turn = 0; turn < 40; turn++) {
       await time.advance(50);
       gc();
@@ -127,9 +127,9 @@ test("a call that waits keeps its generator", async () => {
     let held = false;
     const store = storeWith({ fault: (_, execute) => (held ? never() : execute()) });
     async function wait() {
-      const ids = await time.until(lease(store, { windowMs: 300 }));
+      const ids = await time.until(lease(store, { windowMs: 1000 }));
       held = true;
-      await time.advance(350);
+      await time.advance(1100);
       return ids.nextAsync();
     }
     const waiting = wait();
@@ -201,10 +201,10 @@ test("no random numbers from the kernel for a while: pauses as after other failu
     import fs from "node:fs";
     let events = 0;
     const ids = await time.until(
-      lease(storeWith(), { windowMs: 400, renew: "calls", maxAsyncWaitMs: 1500 }),
+      lease(storeWith(), { windowMs: 1000, renew: "calls", maxAsyncWaitMs: 1500 }),
     );
     ids.on("refused", () => events++);
-    await time.advance(500);
+    await time.advance(1100);
     const { openSync } = fs;
     fs.openSync = () => {
       throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });

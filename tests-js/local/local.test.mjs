@@ -138,12 +138,12 @@ describe("IDs", () => {
 });
 
 describe("the node id", () => {
-  test("is 0 if none is given", () => {
+  test("is the last one of the layout if none is given", () => {
     const dir = tempDir();
     for (const [options, node, parts] of [
-      [{}, 0, { node: 0 }],
+      [{}, 1023, { node: 1023 }],
       [{ node: 7 }, 7, { node: 7 }],
-      [{ layout: "twitter" }, 0, { datacenter: 0, worker: 0 }],
+      [{ layout: "twitter" }, 1023, { datacenter: 31, worker: 31 }],
       [{ layout: "twitter", node: { datacenter: 3, worker: 17 } }, 113, { datacenter: 3, worker: 17 }],
     ]) {
       const ids = Snowflake.local({ dir, ...options });
@@ -203,7 +203,7 @@ describe("the node id", () => {
       assert.equal(error.field, "node");
       assert.match(error.message, new RegExp(`${variable} shows that ${who}`));
       assert.deepEqual(readdirSync(dir), []);
-      opened(t, { dir, node: 0 }).next();
+      opened(t, { dir, node: 1023 }).next();
       process.env[variable] = "";
       opened(t, { dir }).next();
     });
@@ -216,7 +216,7 @@ describe("the file", () => {
     const path = (options) => fileOf({ dir, ...options }).path;
     const others = [{ scope: "orders" }, { node: 1 }, { epochMs: 0 }, { layout: "twitter" }, { layout: "edge" }];
     assert.equal(new Set([{}, ...others].map(path)).size, 1 + others.length);
-    const same = { scope: "default", node: 0, layout: "default", maxLeadMs: 0, sequenceStart: "wrap" };
+    const same = { scope: "default", node: 1023, layout: "default", maxLeadMs: 0, sequenceStart: "wrap" };
     assert.equal(path(same), path({}));
     const twitter = { layout: "twitter", node: { datacenter: 3, worker: 17 } };
     assert.equal(path({ layout: "leaf", node: 113 }), path(twitter));
@@ -541,8 +541,12 @@ describe("a state has one kind of generator in a process, and one sequenceStart"
     assert.throws(() => Snowflake.local({ dir, node: 21, scope: "default" }), conflict);
     await assert.rejects(Snowflake.localAsync({ dir, node: 21 }), conflict);
     // The value is the node id that `local()` takes if none is given.
-    new Snowflake({ node: 0, layout: "cosid" });
-    assert.throws(() => Snowflake.local({ dir, layout: "cosid" }), { ...conflict, value: 0, message: /: node is 0: / });
+    new Snowflake({ node: 1023, layout: "cosid" });
+    assert.throws(() => Snowflake.local({ dir, layout: "cosid" }), {
+      ...conflict,
+      value: 1023,
+      message: /: node is 1023: /,
+    });
     const nodeless = Layout.named("mastodon").with({ epochMs: 5 });
     new Snowflake({ node: "none", layout: nodeless });
     assert.throws(() => Snowflake.local({ dir, layout: nodeless }), { ...conflict, value: "none" });

@@ -106,7 +106,18 @@ for (const entry of ["workerd.mjs", "edge-light.mjs"]) {
       plugins: [wasm],
       logLevel: "silent",
     });
-    checkNames(await load(outfile), true, entry !== "workerd.mjs");
+    const { warn } = console;
+    const printed = [];
+    console.warn = (text) => printed.push(text);
+    try {
+      checkNames(await load(outfile), true, entry !== "workerd.mjs");
+    } finally {
+      console.warn = warn;
+    }
+    // Once, of the first static node id, where a program runs in several places that share nothing.
+    const place = entry === "workerd.mjs" ? "isolates share nothing" : "in an edge route: it shares nothing";
+    assert.equal(printed.length, 1);
+    assert.match(printed[0], new RegExp(`^frazil: node is 1:? ${place}`));
   });
 }
 

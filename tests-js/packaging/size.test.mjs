@@ -47,7 +47,7 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // hostile code around the package 0.4 (every value is read once, and only own properties; layouts cannot change; array methods are those
 // of the load; progress is not read from errors); messages about the mistakes that everybody makes 0.6 (`tests-js/api/mistakes.txt`);
 // options that have a class, and the nearest name 0.2; `range` 0.25; `decodeMany` into given arrays, with the name of
-// one that does not fit, 0.14, their places in memory 0.06, and the index of a wrong ID 0.01.
+// one that does not fit, 0.14, their places in memory 0.06, and the index of a wrong ID 0.01; refusing an epoch in seconds 0.03.
 //
 // **`frazil/layout`** is `Layout` from the file that `frazil` shares with it. The syntax of that file is not shortened, so that bundlers
 // see what they may leave out: 0.13 of the errors alone.
@@ -64,7 +64,8 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // **The module**: leases 5.3 (the state machine of `lease.rs`, its numbers in the page with a check of each, the errors); segments 2.4; the
 // ceiling of `durable()` 0.8; the count of requests 0.25; clocks that come back from ahead and pauses after leases that end at once 0.3;
 // the window in which a state may mint 0.2; handles that are never reused, and callers whose sequence starts elsewhere, 0.2; the epoch and
-// the process 0.15; requests of an attempt that is over, or whose window stands, and failures by two clocks, 0.13. One copy of six
+// the process 0.15; requests of an attempt that is over, or whose window stands, and failures by two clocks, 0.13; epochs and
+// windows in seconds 0.08. One copy of six
 // functions, no notes for tools and no panic message that nothing prints save 0.8, the order of the passes of `wasm-opt` 0.11.
 //
 // **`frazil/lease`** is the driver; `frazil` is not counted there. A third is errors that say what to do, and code for options and errors
@@ -72,7 +73,7 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // `preferredNode()`, only if it is used, 0.35; renewing by calls 0.2; late answers 0.2; where a store looked for a record 0.2; what its
 // driver shares with that of Workers 0.17; what to call in a Worker 0.17; leases in each request, by scope, 0.21; node ids from the
 // environment 0.2; one listener of a signal 0.1; random numbers that a clone shares 0.15 (of which 0.05 in `frazil/segment` and
-// `frazil/workers`, which draw too).
+// `frazil/workers`, which draw too); what the promise says without `await` 0.12.
 //
 // **`frazil/segment`** is the class and what it asks of the store. The queue of calls that wait, its errors, what a process knows of a tag,
 // collected segments and lost timers take 0.94; calls apart from timers and queue, and the names of the classes, 0.35.
@@ -81,7 +82,9 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // `frazil/lease` with another driver, and the object, with the rules of the store over SQLite, the check of each request and row, and
 // segments. Errors for a Worker take 0.5; options changed and checked by name, at most 16 sources, 0.4; replies of objects that are none,
 // kinds of bindings, ranges beyond the layout, records and tables that are not the class's own 0.6; a counter that covers every range 0.25;
-// a stub, which has a method of every name, 0.17; calls that a store refuses for good, and the place of `ctx`, 0.11. `durable()` and
+// a stub, which has a method of every name, 0.17; calls that a store refuses for good, and the place of `ctx`, 0.11; calls of a
+// promise without
+// `await` 0.11. `durable()` and
 // `segmented()` are left out where nothing uses them, but for 0.06. **`segmented()`**: what a segment hands out, requests for ranges, and
 // their errors; one clock for all waiting requests and how long a try has take 0.25.
 //

@@ -18,6 +18,9 @@ import { readIds, toSql, type WithIds } from "frazil/transport";
 import type { durable, leased, WorkersLeaseOptions } from "frazil/workers";
 import { check, type Equal } from "./equal.js";
 
+/** As `process.env`. */
+declare const variables: { readonly [name: string]: string | undefined };
+
 // Options with any layout, as a constant, as an argument, and extended.
 const twitter: SnowflakeOptions = { layout: "twitter", node: { datacenter: 3, worker: 17 } };
 const unnamed: SnowflakeOptions = { node: 7 };
@@ -49,8 +52,7 @@ make({ node: 7 });
 make({ node: 7, epoch: 0 });
 // @ts-expect-error: no default node id
 make({ layout: "twitter" });
-// @ts-expect-error: a string from the environment is no number
-make({ node: "7" });
+make({ node: variables["NODE_ID"] });
 // @ts-expect-error: no such layout
 make({ layout: "tweeter", node: 7 });
 // @ts-expect-error: a part is a number

@@ -19,6 +19,9 @@ import {
 } from "frazil/lease";
 import { check, type Equal } from "./equal.js";
 
+/** As `process.env`. */
+declare const variables: { readonly [name: string]: string | undefined };
+
 // A store of one's own: the smallest that compiles.
 class OwnStore implements LeaseStore {
   readonly name = "own";
@@ -121,8 +124,7 @@ lease({ query() {}, connect() {} });
 lease(OwnStore);
 // @ts-expect-error: misspelt
 lease(store, { window: 30_000 });
-// @ts-expect-error: a node id from the environment is text
-lease(store, { node: "7" });
+lease(store, { node: variables["NODE_ID"] });
 // @ts-expect-error: parts of a node id are not leased
 lease(store, { layout: "twitter", node: { datacenter: 3, worker: 17 } });
 // @ts-expect-error: there is no such time

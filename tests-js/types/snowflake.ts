@@ -12,6 +12,9 @@ import {
 } from "frazil";
 import { check, type Equal } from "./equal.js";
 
+/** As `process.env`. */
+declare const variables: { readonly [name: string]: string | undefined };
+
 const ids = new Snowflake({ node: 7 });
 check<Equal<typeof ids, Snowflake<"default">>>();
 
@@ -57,9 +60,11 @@ const asNumber: number = ids.next();
 ids.node = 8;
 
 // The node id, whose type depends on the layout.
-check<Equal<NodeOption<"default">, number | { readonly node: number }>>();
+check<Equal<NodeOption<"default">, number | string | undefined | { readonly node: number }>>();
 check<Equal<NodeOption<"mastodon">, "none">>();
-check<Equal<NodeOption<"twitter">, number | { readonly datacenter: number; readonly worker: number }>>();
+check<
+  Equal<NodeOption<"twitter">, number | string | undefined | { readonly datacenter: number; readonly worker: number }>
+>();
 new Snowflake({ node: { node: 7 } });
 new Snowflake({ layout: "twitter", node: 113 });
 new Snowflake({ layout: "twitter", epochMs: 1609459200000, node: { datacenter: 3, worker: 17 } });
@@ -73,12 +78,12 @@ new Snowflake();
 new Snowflake({});
 // @ts-expect-error: no default node id
 new Snowflake({ layout: "twitter" });
-// @ts-expect-error: a string from the environment is no number
-new Snowflake({ node: "7" });
+new Snowflake({ node: variables["NODE_ID"] });
+new Snowflake({ layout: "twitter", node: variables["NODE_ID"] });
 // @ts-expect-error: an ID is not a node id
 new Snowflake({ node: 7n });
-// @ts-expect-error: the default layout has a node field
-new Snowflake({ node: "none" });
+// @ts-expect-error: a layout without a node field has one node id
+new Snowflake({ layout: "mastodon", node: variables["NODE_ID"] });
 // @ts-expect-error: a part is missing
 new Snowflake({ layout: "twitter", node: { datacenter: 3 } });
 // @ts-expect-error: a part that the layout does not have

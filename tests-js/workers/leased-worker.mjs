@@ -140,6 +140,13 @@ const calls = {
     namespaces.add(env.FRAZIL);
     return namespaces.size;
   },
+  /** A program that forgot to wait: while the isolate has no lease, and once it has one. */
+  unawaited: async ({ env, ctx, given }) => {
+    const promise = leased(env.FRAZIL, ctx, given.options);
+    const first = refusal(() => promise.next());
+    await promise;
+    return { first, later: refusal(() => leased(env.FRAZIL, ctx, given.options).next()) };
+  },
   /** An ID, how `leased()` returned, and what the lease did until then. */
   id: async ({ env, ctx, given }) => {
     if (given.epoch) given.options.epochMs = new Date(given.epoch);

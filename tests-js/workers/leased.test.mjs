@@ -45,6 +45,13 @@ for (const date of DATES) {
       assert.match(message, /at module scope.*call it in each request/);
     });
 
+    test("without await the promise says what to write, while there is no lease", async () => {
+      const { first, later } = await worker.call("unawaited", { options: { scope: "unawaited" } });
+      assert.deepEqual([first.ours, first.code], [true, "INVALID_ARGUMENT"]);
+      assert.match(first.message, /next\(\) is a call of the generator, .*: await leased\(env\.FRAZIL, ctx\)$/);
+      assert.match(later.returned, /^\d+$/);
+    });
+
     test("the namespace of a binding is one object in all requests", async () => {
       for (let at = 0; at < 5; at++) await worker.call("namespaces");
       assert.equal(await worker.call("namespaces"), 1);

@@ -11,10 +11,7 @@
 use core::ops::Range;
 
 use crate::error::{Code, Error, Result, Rule, Subject};
-use crate::layout::{FieldKind, Layout, Span, to_u32};
-
-/// Times below this are in seconds where the layout holds their thousandfold: seconds until 5138, and milliseconds until 1973.
-const SECONDS_END: u64 = 100_000_000_000;
+use crate::layout::{FieldKind, Layout, SECONDS_END, Span, to_u32};
 
 /// A node id as a caller names it.
 ///
@@ -260,6 +257,21 @@ impl Layout {
                 if given.len() == fields().count() { Ok(to_u32(joined)) } else { Err(refuse(Rule::PartNames)) }
             }
         }
+    }
+
+    /// The node id of a state file unless one is given: the last one. By default a scope of leases has all others, so that the two do
+    /// not meet in one column by accident. A layout with one node id has it for a state file or for leases.
+    ///
+    /// ```
+    /// use frazil::{Layout, Node};
+    /// assert!(matches!(Layout::named("default")?.local_node(), Node::Id(1023)));
+    /// assert!(matches!(Layout::named("mastodon")?.local_node(), Node::None));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn local_node(&self) -> Node<'static> {
+        let g = &self.geometry;
+        if g.node_mask == 0 { Node::None } else { Node::Id(u64::from(g.local_node())) }
     }
 
     /// Puts an ID together.

@@ -33,6 +33,9 @@ const MAX_TIMEOUT_MS: u64 = 10_000;
 /// Timers take at most 2^31 - 1 ms.
 const MAX_WINDOW_MS: u64 = (1 << 31) - 1;
 
+/// What is shorter was meant in seconds: a lease is renewed after a third of its window, and no network is that fast.
+const MIN_USUAL_WINDOW_MS: u64 = 1000;
+
 /// How many ticks a window must have at least. Rounding to whole ticks takes up to one at each end.
 const MIN_TICKS: u64 = 3;
 
@@ -107,15 +110,21 @@ impl LeaseTerms {
     /// after half of it if only calls can renew it, since no timer runs between them.
     ///
     /// # Errors
-    /// As [`LeaseTerms::new`].
+    /// `INVALID_OPTION` if the window is shorter than a second or three ticks, or longer than 2^31 - 1 ms. A window of 30 is one in
+    /// seconds: it would be renewed every 10 ms, and be over after each pause of the process.
     ///
     /// ```
-    /// # use frazil::LeaseTerms;
+    /// # use frazil::{LeaseTerms, Rule};
+    /// assert_eq!(LeaseTerms::usual(30, false, 1).unwrap_err().rule(), Rule::WindowLength);
     /// assert_eq!(LeaseTerms::usual(30_000, false, 1)?, LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// assert_eq!(LeaseTerms::usual(300_000, true, 1)?, LeaseTerms::new(300_000, 150_000, 10_000, 1)?);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn usual(window_ms: u64, by_calls: bool, tick_ms: u64) -> Result<Self> {
+        let bounds = (tick_ms.saturating_mul(MIN_TICKS).max(MIN_USUAL_WINDOW_MS), MAX_WINDOW_MS);
+        if window_ms < bounds.0 || window_ms > bounds.1 {
+            return Err(Error::bad_number(Code::InvalidOption, Subject::WindowMs, Rule::WindowLength, window_ms, bounds));
+        }
         let renew_after_ms = window_ms / if by_calls { 2 } else { 3 };
         Self::new(window_ms, renew_after_ms, (window_ms / 10).clamp(1, MAX_TIMEOUT_MS), tick_ms)
     }

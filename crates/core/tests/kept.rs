@@ -387,7 +387,7 @@ fn the_handle_table_reads_a_request_from_the_page() {
     let request = requested(&mut asking(Some("/tmp/ü/x"), None, Some("fuse"))).unwrap();
     assert_eq!((request.dir.as_deref(), request.scope.as_deref()), (Some("/tmp/ü/x"), None));
     assert_eq!((request.file_system.as_deref(), request.start_wait_ms), (Some("fuse"), None));
-    assert_eq!((request.machine.node(), request.machine.max_lead_ms(), request.node_missing), (0, 1000, true));
+    assert_eq!((request.machine.node(), request.machine.max_lead_ms(), request.node_missing), (1023, 1000, true));
     assert_eq!(request.sequence_start, SequenceStart::Zero);
 
     let mut page = asking(Some(""), Some("shop"), None);
@@ -457,7 +457,7 @@ fn the_handle_table_owns_a_kept_generator_and_reports_the_faults_of_its_keeper()
         assert_eq!(handles.local(&mut page, |_| Ok(LocalState { keeper, wait_ms: 12 })), 0);
         assert_eq!((page.numbers[slot::WAIT_MS], page.numbers[slot::MAX_BLOCK]), (12.0, 1024.0));
         assert_eq!((page.numbers[slot::MAX_LEAD_MS], page.numbers[slot::MAX_WAIT_MS]), (1000.0, 10.0));
-        assert_eq!((page.numbers[slot::MAX_ASYNC_WAIT_MS], page.numbers[slot::NODE]), (5000.0, 0.0));
+        assert_eq!((page.numbers[slot::MAX_ASYNC_WAIT_MS], page.numbers[slot::NODE]), (5000.0, 1023.0));
         page.numbers[slot::NODE] = f64::NAN;
         opened.push(page.numbers[slot::HANDLE]);
         for at in [slot::DIR_BYTES, slot::SCOPE_BYTES, slot::FILE_SYSTEM_BYTES] {

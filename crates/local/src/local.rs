@@ -26,7 +26,8 @@ pub struct LocalOptions<'a> {
     /// in `$XDG_STATE_HOME`, or in `~/.local/state`. Each user has another default, so programs of several users need one `dir`: it is
     /// shared by those who may make files in it.
     pub dir: Option<PathBuf>,
-    /// The node id. Default: 0, which is right if IDs of this machine are never compared with those of another.
+    /// The node id. Default: [`Layout::local_node`], the last one of the layout, which is right if IDs of this machine are never
+    /// compared with those of another.
     pub node: Option<Node<'a>>,
     /// The name of the ID space, a letter and at most 31 letters, digits, `-` or `_`. IDs of different scopes may be equal.
     /// Default: `default`.
@@ -98,9 +99,8 @@ impl Local {
     pub fn open(layout: &Layout, options: LocalOptions<'_>) -> Result<Self, Fault> {
         let LocalOptions { dir, node, scope, max_lead_ms, sequence_start, start_wait_ms, file_system, accept_unproven_platform } =
             options;
-        let has_node = layout.join_node(Node::None).is_err();
-        let default = if has_node { Node::Id(0) } else { Node::None };
-        let machine = Machine::with_max_lead(layout, node.unwrap_or(default), max_lead_ms)?;
+        let given = node.unwrap_or(layout.local_node());
+        let machine = Machine::with_max_lead(layout, given, max_lead_ms)?;
         let claim = Claim::kept(&machine, scope.as_deref())?;
         let request = OpenRequest {
             machine,
@@ -116,7 +116,7 @@ impl Local {
         claim.confirm();
         sleep(Duration::from_millis(wait_ms));
         let keeper: Arc<dyn Keeper> = Arc::<Attachment>::clone(&attachment);
-        let generator = Generator::kept(layout, node.unwrap_or(default), max_lead_ms, keeper)?;
+        let generator = Generator::kept(layout, given, max_lead_ms, keeper)?;
         Ok(Self { generator, attachment })
     }
 
@@ -128,7 +128,7 @@ impl Local {
     /// # let dir = std::env::temp_dir().join(format!("frazil-doc-file-{}", std::process::id()));
     /// let ids = Local::open(&Layout::named("default")?, LocalOptions { dir: Some(dir.clone()), ..LocalOptions::default() })?;
     /// let file = ids.file();
-    /// assert!(file.path.ends_with("-0.frazil"));
+    /// assert!(file.path.ends_with("-1023.frazil"));
     /// assert_eq!(file.attached, Some(1));
     /// # drop(ids);
     /// # std::fs::remove_dir_all(dir)?;

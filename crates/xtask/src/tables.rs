@@ -154,7 +154,7 @@ const PAGE_CODES: &[Code] = &[
 
 /// The codes, rules and subjects with which the calls for leases answer, and no others do.
 const LEASE_CODES: &[Code] = &[Code::StoreRefused];
-const LEASE_RULES: &[Rule] = &[Rule::WindowTicks, Rule::LeaseTimes];
+const LEASE_RULES: &[Rule] = &[Rule::WindowLength, Rule::LeaseTimes];
 const LEASE_SUBJECTS: &[Subject] = &[Subject::WindowMs, Subject::Lease];
 
 /// The same of the calls for segments.
@@ -183,6 +183,7 @@ const PAGE_RULES: &[Rule] = &[
     Rule::OneStart,
     Rule::OneKind,
     Rule::EpochMoves,
+    Rule::NotSeconds,
 ];
 
 /// What the answers that have a rule can be about.

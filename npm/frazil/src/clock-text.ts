@@ -39,12 +39,8 @@ export function clockText(
     return ` It ${shows} epoch is ${timeText(layout.epochMs)}: is it in seconds?`;
   if (code === "CLOCK_BEFORE_EPOCH")
     return ` It ${shows} epoch is ${timeText(layout.epochMs)}: set the clock, or pass an earlier epochMs. In Workers, mint in a request. ${IN_TESTS}.`;
-  if (code === "TIME_EXHAUSTED") {
-    const { epochMs } = layout;
-    const hint =
-      epochMs > 0 && epochMs < SECONDS_END ? ` Its epoch is ${timeText(epochMs)}: is epochMs in seconds?` : "";
-    return ` The clock ${shows} last date of the layout is ${timeText(layout.plan().lastDate.getTime())}: pass another layout, or a later epochMs if it has no IDs yet.${hint}`;
-  }
+  if (code === "TIME_EXHAUSTED")
+    return ` The clock ${shows} last date of the layout is ${timeText(layout.plan().lastDate.getTime())}: pass another layout, or a later epochMs if it has no IDs yet.`;
   if (Host.BLOCKS && stoodMs > 0 && retryAfterMs < LONG_WAIT_MS)
     return `: the clock still shows ${timeText(nowMs)} after a wait of ${stoodMs} ms, as one does that is frozen or faked. ${IN_TESTS}, or move it on.`;
   if (code === "CLOCK_BACKWARD" && retryAfterMs < LONG_WAIT_MS && isFaked())

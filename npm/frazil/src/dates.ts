@@ -2,7 +2,7 @@
 
 /** Times below this are in seconds where milliseconds are meant: seconds until 5138, and milliseconds until 1973. */
 export const SECONDS_END = 1e11;
-/** From here on: 2001 in seconds. A clock that shows less is one that starts in 1970. */
+/** An epoch from here on is in seconds (2001), and so is a clock: one that shows less is one that starts in 1970. */
 export const SECONDS_START = 1e9;
 
 /**

@@ -1,7 +1,6 @@
 /** Statistics and health of a generator: `stats()` and `health()`. */
 import { Host } from "#binding";
 import type { Backend } from "./boundary.js";
-import { SECONDS_END, SECONDS_START } from "./dates.js";
 import type { FrazilError } from "./errors.js";
 import type { StateFile } from "./files.js";
 import { Slot } from "./generated/page.js";
@@ -91,15 +90,8 @@ export function readCounts(port: Port | undefined, handle: number): CoreCounts {
 /** Whether this is a Worker of Cloudflare that a bundler gave the entry for browsers. */
 const isInWorker = (): boolean => globalThis.navigator?.userAgent === "Cloudflare-Workers";
 
-/** Whether this runs in a page of a browser or one of its workers, of which a person has several. They share nothing. @internal */
-export const isInPage = (): boolean =>
-  Boolean(Host.PAGES && ("document" in globalThis || "importScripts" in globalThis || isInWorker()));
-
-/** What is wrong with a static node id where a program runs in several places that share nothing. @internal */
-export const staticNodeWarning = (node: number | "none"): string =>
-  Host.PAGES && !isInWorker()
-    ? `node is ${node} in a page: tabs and workers with one node id repeat each other's IDs. Mint on your server, or give each tab its own and pass unshared: true`
-    : `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`;
+/** Whether this runs in a page of a browser or one of its workers, of which a person has several. They share nothing. */
+const isInPage = (): boolean => "document" in globalThis || "importScripts" in globalThis || isInWorker();
 
 /** What this process is one of, if it is started several times with the same environment variables. */
 function copiesHere(): string | undefined {
@@ -115,6 +107,36 @@ function copiesHere(): string | undefined {
     return undefined;
   }
 }
+
+const isolateWarning = (node: number | "none"): string =>
+  `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`;
+
+function pageWarning(node: number | "none"): string | undefined {
+  if (!isInPage()) return undefined;
+  if (isInWorker()) return isolateWarning(node);
+  return `node is ${node} in a page: tabs and workers with one node id repeat each other's IDs. Mint on your server, or give each tab its own and pass unshared: true`;
+}
+
+const edgeWarning = (node: number | "none"): string =>
+  `node is ${node} in an edge route: it shares nothing with the server and with other edge routes, and each one with it repeats the IDs of the others. Mint in a route that runs on Node, or pass unshared: true if nothing else has it`;
+
+function copiesWarning(node: number | "none"): string | undefined {
+  const copies = copiesHere();
+  return (
+    copies &&
+    `node is ${node} in one of ${copies}, which repeat each other's IDs if they have one node id. Use Snowflake.local(), or give each its own and pass unshared: true`
+  );
+}
+
+/** What is wrong with a static node id where a program runs in several places that share nothing, as far as that is known. @internal */
+export const staticNodeWarning = (node: number | "none"): string | undefined =>
+  Host.FILES
+    ? copiesWarning(node)
+    : Host.PAGES
+      ? pageWarning(node)
+      : Host.ISOLATES
+        ? isolateWarning(node)
+        : edgeWarning(node);
 
 /**
  * The state of a generator at a time. `staticNode`: its node id if nothing but the program keeps others from having it.
@@ -143,18 +165,8 @@ export function readHealth(
   const file = Host.FILES && isLocal ? files?.file(port, handle) : undefined;
   const endsAt = new Date(endMs);
   const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
-  const { epochMs } = layout;
-  if (epochMs >= SECONDS_START && epochMs < SECONDS_END)
-    warnings.push(`the epoch is ${new Date(epochMs).toISOString()}: is epochMs in seconds?`);
-  if ((Host.ISOLATES || (Host.PAGES && isInPage())) && staticNode !== undefined)
-    warnings.push(staticNodeWarning(staticNode));
-  if (Host.FILES && staticNode !== undefined) {
-    const copies = copiesHere();
-    if (copies !== undefined)
-      warnings.push(
-        `node is ${staticNode} in one of ${copies}, which repeat each other's IDs if they have one node id. Use Snowflake.local(), or give each its own and pass unshared: true`,
-      );
-  }
+  const wrong = staticNode === undefined ? undefined : staticNodeWarning(staticNode);
+  if (wrong !== undefined) warnings.push(wrong);
   // The compiler does not see that there is a refusal exactly if the status is not 0.
   const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings } as Health;
   if (!Host.FILES || file === undefined) return health;

@@ -16,7 +16,7 @@
 import { Decoding, firstWith, isIdOf, readColumns } from "#decoding";
 import { bufferOf, isIdArray, lengthOf, offsetOf, overlap } from "./arrays.js";
 import { joinAnywhere, type Span, spanOf, split } from "./bits.js";
-import { msGiven, SECONDS_END } from "./dates.js";
+import { msGiven, SECONDS_END, SECONDS_START } from "./dates.js";
 import { type Decoded, decodeId, type NodeParts } from "./decoded.js";
 import { configError, DecodeError, isWhole, refusal, show, whole } from "./errors.js";
 import type { LayoutParts } from "./generated/layouts.js";
@@ -234,6 +234,7 @@ export class Layout<P extends string = string> {
         `${Rule.WHOLE_NUMBER}: Unix milliseconds or a valid Date${timeHint(epochMs)}`,
         Number.MAX_SAFE_INTEGER,
       );
+    if (epochMs >= SECONDS_START && epochMs < SECONDS_END) throw invalid("epochMs", epoch, Rule.NOT_SECONDS);
     const checked: CheckedSpec = {
       epochMs,
       tickMs: whole("INVALID_LAYOUT", "tickMs", tickMs, 1, Number.MAX_SAFE_INTEGER),

@@ -14,7 +14,7 @@ import type { LeaseContext } from "./lease-errors.js";
 import type { LeaseWindow } from "./lease-events.js";
 import type { Minting } from "./lease-session.js";
 import type { Answers, Port } from "./port.js";
-import { nodeRefusal, numberOrNaN } from "./request.js";
+import { nodeGiven, nodeRefusal, numberOrNaN } from "./request.js";
 import { untrueAnswer } from "./store-errors.js";
 import type { Answer, Grant, LeaseStore } from "./stores/store.js";
 
@@ -94,7 +94,7 @@ export class LeaseCore {
     const { numbers } = port;
     numbers[Slot.WINDOW_MS] = numberOrNaN(windowMs);
     numbers[Slot.HAS_NODE] = Number(hasNode);
-    numbers[Slot.NODE] = numberOrNaN(node);
+    numbers[Slot.NODE] = numberOrNaN(nodeGiven(node));
     numbers[Slot.BY_CALLS] = Number(byCalls);
     numbers[Slot.UNCOPIED] = Number(isUncopied);
     numbers[Slot.STORE_TIME] = Number(storeTime);

@@ -130,16 +130,8 @@ export function refusalError(
   }
 }
 
-/** An attempt has a tenth of the window, and of a shorter one it is over before most stores answer. @internal */
-export const secondsText = (windowMs: number): string | undefined =>
-  windowMs < 1000 ? `windowMs is ${windowMs}: is it in seconds?` : undefined;
-
 /** The error for an operation of the store that took too long. @internal */
 export function timeoutError(verb: string, timeoutMs: number, context: LeaseContext): FrazilError {
-  const hint = secondsText(context.windowMs);
-  const within =
-    timeoutMs > 0
-      ? `within ${timeoutMs} ms${hint ? ` (${hint})` : ""}`
-      : "yet, and maxAsyncWaitMs is 0: nothing was waited for,";
+  const within = timeoutMs > 0 ? `within ${timeoutMs} ms` : "yet, and maxAsyncWaitMs is 0: nothing was waited for,";
   return noAnswer(verb, within, context);
 }

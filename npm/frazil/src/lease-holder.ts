@@ -11,7 +11,7 @@ import { LeaseCall, LeaseChange, LeaseReason, LeaseRequest } from "./generated/l
 import { Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { type Asked, LeaseCore, type ReleaseNote, releaseNoteIn } from "./lease-core.js";
-import { refusalError, secondsText, timeoutError } from "./lease-errors.js";
+import { refusalError, timeoutError } from "./lease-errors.js";
 import {
   emit,
   type LeaseEvents,
@@ -21,7 +21,7 @@ import {
   type Listeners,
 } from "./lease-events.js";
 import { type LeaseSession, type Minting, SESSION } from "./lease-session.js";
-import { numberOrNaN } from "./request.js";
+import { nodeGiven, numberOrNaN } from "./request.js";
 import { rejectionError } from "./store-errors.js";
 import type { Answer, Grant, Refusal, RefusalReason } from "./stores/store.js";
 
@@ -117,7 +117,7 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
     const grant = digitsAt(numbers, Slot.GRANT);
     const common = { scope, grant, nonce: digitsAt(numbers, Slot.NONCE), windowMs, layout };
     if (request === LeaseRequest.ACQUIRE) {
-      const node = hasNode && { node: preferred as number };
+      const node = hasNode && { node: nodeGiven(preferred) as number };
       return {
         ...asked,
         verb: "acquire",
@@ -322,11 +322,6 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
   /** How long a window lasts, in milliseconds. */
   get windowMs(): number {
     return this.options.windowMs;
-  }
-
-  /** What to ask about the window. */
-  get windowHint(): string | undefined {
-    return secondsText(this.windowMs);
   }
 
   /** What is wrong with the random numbers of grants and nonces, where copies of the host are made. */

@@ -20,6 +20,7 @@ import { LeasedSnowflake, untilUsable } from "./leased-snowflake.js";
 import { hostName } from "./preferred-node.js";
 import { MAX_OWNER_LENGTH } from "./stores/limits.js";
 import type { LeaseStore } from "./stores/store.js";
+import { untilAwaited } from "./unawaited.js";
 
 export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-events.js";
 export { type LeasedHealth, LeasedSnowflake, type LeasedStats } from "./leased-snowflake.js";
@@ -52,13 +53,13 @@ export interface LeaseOptions<L extends LayoutInput = LayoutInput>
    */
   readonly scope?: string;
   /**
-   * How long a window lasts, in milliseconds: at least three ticks, at most the `windowMaxMs` of the scope. It is renewed
+   * How long a window lasts, in milliseconds: at least a second and three ticks, at most the `windowMaxMs` of the scope. It is renewed
    * after a third. A store that is away is survived for two thirds of it; a node id whose holder crashed is free after it.
    * Default: 30,000.
    */
   readonly windowMs?: number;
-  /** The node id to take if it is free: `preferredNode()` knows one. `undefined` is no preference. */
-  readonly node?: number | undefined;
+  /** The node id to take if it is free, or its digits: `preferredNode()` knows one. `undefined` is no preference. */
+  readonly node?: number | string | undefined;
   /** Who holds the node id: a text for people, of at most 200 characters. Default: host name and process id. */
   readonly owner?: string;
   /**
@@ -104,9 +105,16 @@ let isWarned = false;
  * clock of this machine is beyond the window.
  * @throws {ClockError} `CLOCK_BACKWARD` where it is before the window for longer than `maxAsyncWaitMs`.
  */
-export async function lease<const L extends LayoutInput = "default">(
+export function lease<const L extends LayoutInput = "default">(
   store: LeaseStore,
   options: LeaseOptions<L> = {},
+): Promise<LeasedSnowflake<L>> {
+  return untilAwaited(firstLease(store, options), "lease(store)");
+}
+
+async function firstLease<const L extends LayoutInput>(
+  store: LeaseStore,
+  options: LeaseOptions<L>,
 ): Promise<LeasedSnowflake<L>> {
   const { driven, signal, rest } = checkedLease(store, options, HOST);
   const wrong = isWarned ? undefined : inWorkers();

@@ -97,7 +97,7 @@ function skewText(skewMs: number, hasStoreTime: boolean): string {
 function leasedHealth(
   health: Health,
   lease: LeaseHealth,
-  { windowMs, windowHint, randomHint, hasStoreTime }: LeaseHolder,
+  { windowMs, randomHint, hasStoreTime }: LeaseHolder,
 ): LeasedHealth {
   const warnings = [...health.warnings];
   const { failures, untilMs, skewMs, problem } = lease;
@@ -105,7 +105,6 @@ function leasedHealth(
     warnings.push(
       `the lease was not renewed at the last ${failures === 1 ? "attempt" : `${failures} attempts`}${problem ? `: ${problem.message}` : ""}`,
     );
-  if (windowHint) warnings.push(windowHint);
   if (randomHint) warnings.push(randomHint);
   if (untilMs !== undefined && 2 * Math.abs(skewMs) >= windowMs) warnings.push(skewText(skewMs, hasStoreTime));
   return { ...health, warnings, lease };

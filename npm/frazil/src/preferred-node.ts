@@ -2,14 +2,18 @@
  * Which node id a process asks for first, by its place in a cluster or by the name of its machine. Only a preference: if the
  * node id is taken, another one is granted, and nothing depends on it.
  */
+import { leasedNodes } from "./default-nodes.js";
 import { configError, whole } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { checkKeys } from "./keys.js";
 import { MAX_NODE } from "./stores/limits.js";
 
+/** The node ids of a scope of the layout `"default"`. */
+const USUAL = leasedNodes(1024);
+
 /** The options of `preferredNode()`. */
 export interface PreferredNodeOptions {
-  /** The node ids of the scope, as `init()` was given them. Default: those of the layout `"default"`, 0 to 1023. */
+  /** The node ids of the scope, as `init()` was given them. Default: those of the layout `"default"`, 0 to 1022. */
   readonly nodes?: { readonly from?: number; readonly to?: number };
   /** The name of the machine or pod. Default: the host name. */
   readonly hostname?: string;
@@ -33,7 +37,7 @@ export function preferredNode(options: PreferredNodeOptions = {}): number | unde
     hostname = hostName(),
     env = ownEnv(),
   } = checkKeys("INVALID_OPTION", "options", options, "nodes, hostname, env");
-  const { from = 0, to = 1023 } = checkKeys("INVALID_OPTION", "nodes", nodes, "from, to");
+  const { from = USUAL.from, to = USUAL.to } = checkKeys("INVALID_OPTION", "nodes", nodes, "from, to");
   for (const [field, value, min] of [
     ["nodes.from", from, 0],
     ["nodes.to", to, from],

@@ -4,6 +4,7 @@
  */
 import { Host } from "#binding";
 import { monotonicClock, processStartMs, wallClock } from "./clock.js";
+import { localNode } from "./default-nodes.js";
 import { ClockError, configError, type ErrorCode, type FrazilError, withoutRule } from "./errors.js";
 import { CODES, KINDS, Slot, STARTS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
@@ -21,6 +22,13 @@ export const numberOrNaN = (value: unknown): number => (typeof value === "number
  */
 const futureEpochs = /* @__PURE__ */ new Set<number>();
 const MAX_FUTURE_EPOCHS = 1000;
+
+/**
+ * A node id that is given as decimal digits, as environment variables have it, as the number that they are; any other value unchanged,
+ * for the rule that it breaks.
+ */
+export const nodeGiven = (node: unknown): unknown =>
+  typeof node === "string" && /^\d+$/.test(node) ? Number(node) : node;
 
 /** A request to open a generator, as pairs for the page: a slot, then its number, and so on. */
 export function openRequest(
@@ -102,7 +110,8 @@ function valueAtFault(field: string, code: ErrorCode, given: Record<string, unkn
   if (value !== undefined || code !== "STATE_CONFLICT") return value;
   if (field === "sequenceStart") return STARTS[0];
   // Of `local()`: elsewhere a node id must be given.
-  return field === "node" ? (layout.fields.some(({ kind }) => kind === "node") ? 0 : "none") : value;
+  if (field !== "node") return value;
+  return layout.fields.some(({ kind }) => kind === "node") ? localNode(layout.plan().nodes) : "none";
 }
 
 /** What to do about a node id that comes from an environment variable, as most do. */
@@ -110,7 +119,8 @@ function variableHint(code: ErrorCode, value: unknown): string {
   if (code === "NODE_REQUIRED") return "; is the variable that node comes from set?";
   if (code !== "INVALID_NODE" || value === "none") return "";
   if (Number.isNaN(value)) return ": NaN is Number() of undefined or of other text; is the environment variable set?";
-  return typeHint(value) + (typeof value === "string" ? ": Number(process.env.NODE_ID || NaN)" : "");
+  if (typeof value !== "string") return typeHint(value);
+  return value === "" ? ", or its decimal digits: is the environment variable empty?" : ", or its decimal digits";
 }
 
 /** What a value of another type is, for a refusal that asks for a number. */

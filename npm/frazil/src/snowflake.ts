@@ -15,15 +15,7 @@ import { ConfigError, configError, type ErrorCode, FrazilError, refusal, retryEr
 import { fillArray } from "./fill-array.js";
 import { CODES, First, MEANINGS, Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import {
-  type CoreCounts,
-  type Health,
-  isInPage,
-  readCounts,
-  readHealth,
-  type Stats,
-  staticNodeWarning,
-} from "./health.js";
+import { type CoreCounts, type Health, readCounts, readHealth, type Stats, staticNodeWarning } from "./health.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
 import { type LeaseSession, SESSION } from "./lease-session.js";
 import { giveArray, listOf, takeArray } from "./lists.js";
@@ -41,7 +33,15 @@ import {
 } from "./options.js";
 import { type Port, releaserOf, sharedPort, unclosed } from "./port.js";
 import { hideName, printOnly } from "./printing.js";
-import { numberOrNaN, numberRefusal, openRefusal, openRequest, writeNewKey, writeRequest } from "./request.js";
+import {
+  nodeGiven,
+  numberOrNaN,
+  numberRefusal,
+  openRefusal,
+  openRequest,
+  writeNewKey,
+  writeRequest,
+} from "./request.js";
 import { describedError } from "./value-text.js";
 import { block, canBlock, retry, sleep, unlessAborted } from "./wait.js";
 
@@ -56,7 +56,7 @@ const NUMBER_BITS = 53;
 /** What `Calls.next` returns in place of an ID, and as the last ID of 64 bits, with the status 0. */
 const NO_ID = 0xffff_ffff_ffff_ffffn;
 
-/** Whether the console has the warning about a static node id where a program runs in many isolates. */
+/** Whether the program was warned about a static node id where it runs in several places that share nothing. */
 let isWarned = false;
 
 /** In place of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
@@ -110,7 +110,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly #isPrivate: boolean;
   /** Whether the state is in a file. */
   readonly #isLocal: boolean = false;
-  /** Whether only the program keeps other isolates from having the node id. */
+  /** Whether only the program keeps others from having the node id. */
   readonly #isStatic: boolean;
   /** How many bits an ID has at most. */
   readonly #bits: number;
@@ -275,13 +275,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#session = session;
     this.#isPrivate = now !== undefined;
     if (Host.FILES) this.#isLocal = local;
-    this.#isStatic =
-      Boolean(Host.ISOLATES || (Host.PAGES && isInPage()) || (Host.FILES && !local)) &&
-      !session &&
-      !unshared &&
-      !this.#isPrivate;
+    this.#isStatic = !(Host.FILES && local) && !session && !unshared && !this.#isPrivate;
     this.#clock = session?.clock ?? (now === undefined ? wallClock : checkedClock(now as () => unknown));
-    const joined = typeof node === "object" && node !== null ? joinNode.call(this.layout, node as never) : node;
+    const joined =
+      typeof node === "object" && node !== null ? joinNode.call(this.layout, node as never) : nodeGiven(node);
     this.#node = typeof joined === "number" ? joined : undefined;
     let port: Port;
     try {
@@ -321,10 +318,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     } else {
       write();
       this.#finishOpen(calls.open(page), given);
-      // Once in an isolate or a page: what it says is true of the program.
-      if ((Host.ISOLATES || Host.PAGES) && this.#isStatic && !isWarned) {
+      // Once in a process, an isolate or a page: what it says is true of the program.
+      const wrong = this.#isStatic && !isWarned ? staticNodeWarning(this.#node ?? "none") : undefined;
+      if (wrong !== undefined) {
         isWarned = true;
-        console.warn(`frazil: ${staticNodeWarning(this.#node ?? "none")}`);
+        if (Host.FILES) process.emitWarning(`frazil: ${wrong}`, { code: "FRAZIL_STATIC_NODE" });
+        else console.warn(`frazil: ${wrong}`);
       }
     }
     // The node id of a lease is no other generator's, whatever the backend.

@@ -29,13 +29,13 @@ export interface LeaseOptions<L extends LayoutInput = LayoutInput> extends Omit<
      */
     readonly scope?: string;
     /**
-     * How long a window lasts, in milliseconds: at least three ticks, at most the `windowMaxMs` of the scope. It is renewed
+     * How long a window lasts, in milliseconds: at least a second and three ticks, at most the `windowMaxMs` of the scope. It is renewed
      * after a third. A store that is away is survived for two thirds of it; a node id whose holder crashed is free after it.
      * Default: 30,000.
      */
     readonly windowMs?: number;
-    /** The node id to take if it is free: `preferredNode()` knows one. `undefined` is no preference. */
-    readonly node?: number | undefined;
+    /** The node id to take if it is free, or its digits: `preferredNode()` knows one. `undefined` is no preference. */
+    readonly node?: number | string | undefined;
     /** Who holds the node id: a text for people, of at most 200 characters. Default: host name and process id. */
     readonly owner?: string;
     /**

@@ -1,7 +1,10 @@
 import type { HostAbortSignal } from "./host-types.js";
 import type { LayoutInput, NodeInput, PartsOf } from "./layout.js";
-/** The node id of a layout: a number, or its parts by name, or `"none"` for a layout without a node field. */
-export type NodeOption<L> = [PartsOf<L>] extends [never] ? "none" : string extends PartsOf<L> ? NodeInput | "none" : NodeInput<PartsOf<L>>;
+/**
+ * The node id of a layout: a number, its decimal digits, or its parts by name; `"none"` for a layout without a node field. With digits
+ * `node: process.env.NODE_ID` works: a variable that is not set, or empty, is refused, as is any other text.
+ */
+export type NodeOption<L> = [PartsOf<L>] extends [never] ? "none" : (string extends PartsOf<L> ? NodeInput : NodeInput<PartsOf<L>>) | string | undefined;
 /**
  * The options of `new Snowflake()`, with any layout unless one is named. As the type of a constant it forgets which layout that is; with
  * `satisfies SnowflakeOptions` the constant keeps it, and the type of `node` follows.
@@ -49,8 +52,8 @@ export interface SnowflakeOptions<L extends LayoutInput = LayoutInput> {
 /** The options of `Snowflake.local()`. Each has a default. */
 export interface LocalOptions<L extends LayoutInput = LayoutInput> extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {
     /**
-     * The node id. Default: 0, for IDs that are never compared or stored with those of another machine. It is required if
-     * an orchestrator runs several machines or containers.
+     * The node id. Default: the last one of the layout, for IDs that are never compared or stored with those of another machine. By
+     * default leases have the others. It is required if an orchestrator runs several machines or containers.
      */
     readonly node?: NodeOption<L>;
     /**

@@ -1,6 +1,6 @@
 /** The options of `preferredNode()`. */
 export interface PreferredNodeOptions {
-    /** The node ids of the scope, as `init()` was given them. Default: those of the layout `"default"`, 0 to 1023. */
+    /** The node ids of the scope, as `init()` was given them. Default: those of the layout `"default"`, 0 to 1022. */
     readonly nodes?: {
         readonly from?: number;
         readonly to?: number;

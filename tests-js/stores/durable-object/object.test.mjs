@@ -42,7 +42,7 @@ for (const date of DATES) {
       await assert.rejects(apart.acquire(attempt({ scope })), {
         name: "LeaseError",
         code: "STORE_REFUSED",
-        message: /made for the node ids 576 to 1023, and this program asks for 0 to 1000: give every program/,
+        message: /made for the node ids 576 to 1022, and this program asks for 0 to 1000: give every program/,
       });
     });
 
@@ -50,7 +50,7 @@ for (const date of DATES) {
       const scope = newScope();
       await assert.rejects(store.init({ scope, layout: "default", nodes: { from: 0, to: 9 } }), {
         code: "INVALID_OPTION",
-        message: /must be within 576 to 1023/,
+        message: /must be within 576 to 1022/,
       });
       await store.init({ scope, layout: "default", nodes: { from: 600, to: 600 }, windowMaxMs: 60_000 });
       assert.equal((await store.acquire(attempt({ scope }))).node, 600);

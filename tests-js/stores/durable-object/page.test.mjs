@@ -114,5 +114,5 @@ test("the table of parts is that of the store", () => {
   const [hints, parts, nodes] = ["hint", "part", "of the layout `edge`"].map((row) => rowOf("durable-object", row));
   assert.deepEqual(hints, [...LOCATION_HINTS, "none"]);
   assert.deepEqual(parts, [...LOCATION_HINTS.map((_, at) => `${at}`), "9 to 15"]);
-  assert.deepEqual(nodes, [...LOCATION_HINTS.map((_, at) => `${at * 1024}–${at * 1024 + 1023}`), "9216–16383"]);
+  assert.deepEqual(nodes, [...LOCATION_HINTS.map((_, at) => `${at * 1024}–${at * 1024 + 1023}`), "9216–16382"]);
 });

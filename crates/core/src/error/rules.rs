@@ -90,7 +90,7 @@ rules! {
     APath = 53, "must be a path";
     OneKind = 54, "must not have generators of two kinds in a process (static, Snowflake.local(), a lease), which share no state: give each kind node ids of its own";
     TargetLost = 55, "must stay as long as it was, and not be transferred, until it is full";
-    NodeLeftOut = 56, "must be a node id, or left out: then it is 0, for IDs that stay on this machine";
+    NodeLeftOut = 56, "must be a node id, or left out: then it is the last one of the layout, for IDs that stay on this machine";
     WindowTicks = 57, "must be a whole number from {min} (three ticks) to {max}";
     LeaseTimes = 58, "must have times in whole Unix milliseconds, and end after it begins";
     AStore = 59, "must be a lease store, such as new PostgresStore(pool)";
@@ -117,4 +117,5 @@ rules! {
     FromAfterTo = 80, "must not be after to, which is {max}";
     NotSeconds = 81, "must be Unix milliseconds: is it in seconds?";
     TargetArray = 82, "must be a BigUint64Array, such as new BigUint64Array(3); for a list use nextMany(3)";
+    WindowLength = 83, "must be a whole number of milliseconds from {min} (a second, and three ticks) to {max}";
 }

@@ -20,6 +20,11 @@ const MAX_DATE_MS: u64 = 8_640_000_000_000_000;
 /// 2^53 - 1, the largest safe integer of JavaScript.
 pub(crate) const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
+/// Times below this are in seconds where milliseconds are meant: seconds until 5138, and milliseconds until 1973.
+pub(crate) const SECONDS_END: u64 = 100_000_000_000;
+/// An epoch from here on is in seconds, which are those of 2001: nobody counts milliseconds from 12 January 1970 on.
+const SECONDS_START: u64 = 1_000_000_000;
+
 /// Where a field lies: `bits` wide, its lowest bit at `shift`. Absent fields are 0 wide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -74,6 +79,9 @@ impl Geometry {
                 epoch_ms,
                 (0, MAX_SAFE_INTEGER),
             ));
+        }
+        if (SECONDS_START..SECONDS_END).contains(&epoch_ms) {
+            return Err(Error::bad_number(Code::InvalidLayout, Subject::EpochMs, Rule::NotSeconds, epoch_ms, (0, 0)));
         }
         let Some(tick_ms) = NonZeroU64::new(tick_ms).filter(|tick_ms| tick_ms.get() <= MAX_SAFE_INTEGER) else {
             return Err(Error::bad_number(
@@ -202,6 +210,11 @@ impl Geometry {
     /// The largest node id; 0 if there is no node field.
     pub(crate) const fn max_node(&self) -> u64 {
         self.gather_node(u64::MAX)
+    }
+
+    /// The node id of a state file unless one is given: [`Layout::local_node`](super::Layout::local_node).
+    pub(crate) fn local_node(&self) -> u32 {
+        to_u32(self.max_node())
     }
 
     /// The node id, if this layout can hold it.

@@ -28,8 +28,7 @@ use alloc::vec::Vec;
 #[cfg(all(feature = "page", feature = "std"))]
 pub(crate) use field::is_name;
 pub use field::{Field, FieldKind};
-pub(crate) use geometry::MAX_SAFE_INTEGER;
-pub(crate) use geometry::{Geometry, Span, to_u32};
+pub(crate) use geometry::{Geometry, MAX_SAFE_INTEGER, SECONDS_END, Span, to_u32};
 
 use crate::error::{Code, Error, Result, Rule, Subject};
 use field::{UNSIGNED_BITS, check_names};
@@ -103,8 +102,8 @@ impl Layout {
     ///
     /// # Errors
     /// `INVALID_LAYOUT` if a rule is broken: one time and one sequence field, at most one clock field, widths within 63 bits (64
-    /// if `unsigned`), a node id of at most 32 bits, a last tick that a `Date` can hold, and distinct names for node parts only.
-    /// The error names the field and the rule.
+    /// if `unsigned`), an epoch that is not in seconds, a node id of at most 32 bits, a last tick that a `Date` can hold, and
+    /// distinct names for node parts only. The error names the field and the rule.
     ///
     /// ```
     /// use frazil::{Field, Layout, LayoutSpec, Rule};

@@ -32,7 +32,7 @@ pub fn is_scope(text: &str) -> bool {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LocalRequest {
-    /// The layout, the node id (0 if none was given) and the lead.
+    /// The layout, the node id ([`Layout::local_node`](crate::Layout::local_node) if none was given) and the lead.
     pub machine: Machine,
     /// Whether neither a node id nor `"none"` was given.
     pub node_missing: bool,
@@ -105,7 +105,7 @@ impl LocalOpening {
     fn request(page: &mut Page) -> Result<LocalRequest> {
         let geometry = page.read_geometry()?;
         let node_missing = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE);
-        let node = if node_missing { 0 } else { page.read_node(&geometry)? };
+        let node = if node_missing { geometry.local_node() } else { page.read_node(&geometry)? };
         let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_LEAD_MS)?;
         let machine = Machine::from_geometry_with_max_lead(geometry, node, max_lead_ms)?;
         page.read_wait_limits()?;

@@ -238,6 +238,7 @@ fn wrong_epochs_and_ticks() -> Vec<Value> {
     };
     let js = |case| merge(case, json!({ "jsOnly": true }));
     let (epoch, tick) = (sentence(Rule::WHOLE_NUMBER, 0, MAX_SAFE), sentence(Rule::WHOLE_NUMBER, 1, MAX_SAFE));
+    let seconds = sentence(Rule::NOT_SECONDS, 0, 0);
     let too_late = |name, epoch_ms: u64, tick_ms: u64, time_bits| {
         let list = fields(&[time(time_bits), sequence(10)]);
         let spec = json!({ "epochMs": epoch_ms, "tickMs": tick_ms, "unsigned": false, "fields": list });
@@ -248,6 +249,9 @@ fn wrong_epochs_and_ticks() -> Vec<Value> {
         js(case("an epoch before 1970", json!(-1), json!(1), "epochMs", &epoch)),
         js(case("an epoch with a fraction", json!(0.5), json!(1), "epochMs", &epoch)),
         js(case("an epoch that is text", json!("0"), json!(1), "epochMs", &epoch)),
+        case("the first epoch in seconds", json!(1_000_000_000), json!(1), "epochMs", &seconds),
+        case("an epoch in seconds", json!(1_704_067_200), json!(1), "epochMs", &seconds),
+        case("the last epoch in seconds", json!(99_999_999_999_u64), json!(1), "epochMs", &seconds),
         case("a tick of 0 ms", json!(0), json!(0), "tickMs", &tick),
         case("a tick of 2^53 ms", json!(0), json!(1_u64 << 53), "tickMs", &tick),
         js(case("a tick with a fraction", json!(0), json!(0.5), "tickMs", &tick)),

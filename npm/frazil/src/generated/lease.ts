@@ -62,7 +62,7 @@ export const MEANINGS: { readonly [status: number]: string } = {
 
 /** The rules that it answers with, by number. */
 export const RULES: { readonly [rule: number]: Rule } = {
-  57: Rule.WINDOW_TICKS,
+  83: Rule.WINDOW_LENGTH,
   58: Rule.LEASE_TIMES,
 };
 

@@ -135,7 +135,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 659487045,
+  ABI = 2027116948,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
@@ -207,6 +207,7 @@ export const RULES: { readonly [rule: number]: Rule } = {
   39: Rule.ONE_START,
   54: Rule.ONE_KIND,
   70: Rule.EPOCH_MOVES,
+  81: Rule.NOT_SECONDS,
 };
 
 /** What the answers are about, by number. */

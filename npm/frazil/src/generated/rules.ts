@@ -58,7 +58,7 @@ export enum Rule {
   A_PATH = "must be a path",
   ONE_KIND = "must not have generators of two kinds in a process (static, Snowflake.local(), a lease), which share no state: give each kind node ids of its own",
   TARGET_LOST = "must stay as long as it was, and not be transferred, until it is full",
-  NODE_LEFT_OUT = "must be a node id, or left out: then it is 0, for IDs that stay on this machine",
+  NODE_LEFT_OUT = "must be a node id, or left out: then it is the last one of the layout, for IDs that stay on this machine",
   WINDOW_TICKS = "must be a whole number from {min} (three ticks) to {max}",
   LEASE_TIMES = "must have times in whole Unix milliseconds, and end after it begins",
   A_STORE = "must be a lease store, such as new PostgresStore(pool)",
@@ -85,4 +85,5 @@ export enum Rule {
   FROM_AFTER_TO = "must not be after to, which is {max}",
   NOT_SECONDS = "must be Unix milliseconds: is it in seconds?",
   TARGET_ARRAY = "must be a BigUint64Array, such as new BigUint64Array(3); for a list use nextMany(3)",
+  WINDOW_LENGTH = "must be a whole number of milliseconds from {min} (a second, and three ticks) to {max}",
 }

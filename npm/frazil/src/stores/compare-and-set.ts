@@ -6,6 +6,7 @@
  * - **The oldest free row first**; only after a lost race another one of those that were read, so that processes that start at once do not
  *   meet at each. Which one follows from the grant: two requests for one grant try the same row, and different grants different ones.
  */
+import type { NodeRange } from "../default-nodes.js";
 import { type Found, isLostRace, isNew, notInitialised, pause, storeUnavailable } from "./answers.js";
 import {
   checkAcquire,
@@ -73,6 +74,8 @@ export interface Choice<R extends LeaseRow> {
  * @internal
  */
 export interface LeaseTable<S extends Scope = Scope, R extends LeaseRow = LeaseRow> {
+  /** The node ids of a new scope, of so many, if something else hands them out. */
+  readonly nodesByDefault?: (count: number) => NodeRange;
   readForAcquire(request: AcquireRequest): Promise<AcquireView<S, R> | undefined>;
   readRow(scope: string, node: number, signal: AbortSignal | undefined): Promise<RowView<S, R> | undefined>;
   readScope(scope: string, signal: AbortSignal | undefined): Promise<ScopeView<S> | undefined>;
@@ -232,7 +235,7 @@ export class CompareAndSetStore implements ManagedStore {
   }
 
   async init(options: InitOptions): Promise<boolean> {
-    const record = recordOf(options);
+    const record = recordOf(options, this.#table.nodesByDefault);
     return isNew(record, await this.#table.create(record));
   }
 

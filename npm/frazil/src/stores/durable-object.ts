@@ -17,6 +17,7 @@
  */
 
 import { Layout } from "frazil";
+import type { NodeRange } from "../default-nodes.js";
 import { ConfigError, configError, FrazilError, LeaseError } from "../errors.js";
 import { storeRefused, untilAborted } from "./answers.js";
 import { hintFor, isStub } from "./clients.js";
@@ -24,7 +25,7 @@ import { errorOfData, isErrorData, type Reply } from "./error-data.js";
 import { checkGiven, described, optionError } from "./given.js";
 import { layoutText, nodeCountOf } from "./layout-text.js";
 import { WORKERS_WINDOW_MAX_MS } from "./limits.js";
-import { isNodeRange, type LocationHint, locationHintIn, NODES_RULE, type NodeRange, nodesOf } from "./object-nodes.js";
+import { isNodeRange, type LocationHint, locationHintIn, NODES_RULE, nodesOf } from "./object-nodes.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { checkAllocate, newTagOf } from "./segment-requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
@@ -39,13 +40,8 @@ import type {
   ScopeRequest,
 } from "./store.js";
 
-export {
-  LOCATION_HINTS,
-  type LocationHint,
-  locationHintOf,
-  type NodeRange,
-  type RequestPlace,
-} from "./object-nodes.js";
+export type { NodeRange } from "../default-nodes.js";
+export { LOCATION_HINTS, type LocationHint, locationHintOf, type RequestPlace } from "./object-nodes.js";
 export type * from "./segment-store.js";
 export type * from "./store.js";
 

@@ -1,4 +1,5 @@
 /** The options of the store in MariaDB and MySQL and of its `init`, checked, and what they put into statements. */
+import { allNodes } from "../default-nodes.js";
 import { checkGiven, optionError } from "./given.js";
 import { type NodeIdsFrom, oldTableOf } from "./mysql-old-tables.js";
 import { DIGITS, IDENTITY, TABLE_IDENTITY } from "./mysql-statements.js";
@@ -57,7 +58,8 @@ export function sourceOf(options: MySqlInitOptions): { readonly record: ScopeRec
   if (nodeIdsFrom === undefined) return { record: recordOf(options), source: undefined };
   if (nodeIdsFrom === "none") return { record: recordOf(others), source: "none" };
   if (others.nodes !== undefined) throw optionError("nodes", others.nodes, NODES_RULE);
-  const record = recordOf(others);
+  // The numbers of that table, whatever they are: the last one too.
+  const record = recordOf(others, allNodes);
   return { record, source: oldTableOf(record.scope, nodeIdsFrom) };
 }
 

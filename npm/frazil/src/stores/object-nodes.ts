@@ -1,8 +1,10 @@
 /**
  * Which node ids each object grants. Objects know nothing of each other, so no two of one scope may have a node id in common: the
  * node field is split in 16 equal parts, one for the object of each location hint, and those that are left for the object without a
- * hint. So hints can be turned on and off, and programs with and without them be mixed.
+ * hint, but for the last one, which is that of a state file. So hints can be turned on and off, and programs with and without them be
+ * mixed.
  */
+import { leasedNodes, type NodeRange } from "../default-nodes.js";
 import { configError, LeaseError, refusal } from "../errors.js";
 import { MAX_NODE } from "./limits.js";
 
@@ -11,12 +13,6 @@ export const LOCATION_HINTS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "o
 
 /** Where an object is made: Cloudflare's location hints. */
 export type LocationHint = (typeof LOCATION_HINTS)[number];
-
-/** A range of node ids, both ends included. */
-export interface NodeRange {
-  readonly from: number;
-  readonly to: number;
-}
 
 /** @internal */
 export const NODES_RULE = "must be { from, to }, two node ids in their order";
@@ -45,7 +41,7 @@ export function locationHintIn(value: unknown): LocationHint | undefined {
  */
 export function nodesOf(hint: LocationHint | undefined, count: number): NodeRange {
   if (count < PARTS) {
-    if (hint === undefined) return { from: 0, to: count - 1 };
+    if (hint === undefined) return leasedNodes(count);
     throw refusal(
       LeaseError,
       "STORE_REFUSED",
@@ -55,7 +51,7 @@ export function nodesOf(hint: LocationHint | undefined, count: number): NodeRang
     );
   }
   const part = count / PARTS;
-  if (hint === undefined) return { from: LOCATION_HINTS.length * part, to: count - 1 };
+  if (hint === undefined) return { ...leasedNodes(count), from: LOCATION_HINTS.length * part };
   const from = LOCATION_HINTS.indexOf(hint) * part;
   return { from, to: from + part - 1 };
 }

@@ -5,6 +5,7 @@
 
 import { Layout } from "frazil";
 import { wallClock } from "../clock.js";
+import { leasedNodes } from "../default-nodes.js";
 import { configError, whole } from "../errors.js";
 import { Rule } from "../generated/rules.js";
 import { checkKeys } from "../keys.js";
@@ -117,8 +118,8 @@ export function checkEnsure(request: EnsureRequest): void {
     throw configError("INVALID_ARGUMENT", "behind", request.behind, Rule.TRUE_OR_FALSE);
 }
 
-/** The record that `init` writes for its options. */
-export function recordOf(options: InitOptions): ScopeRecord {
+/** The record that `init` writes for its options. `nodesByDefault`: the node ids of so many that it has unless it is told otherwise. */
+export function recordOf(options: InitOptions, nodesByDefault = leasedNodes): ScopeRecord {
   const known = "scope, layout, nodes, windowMaxMs";
   const {
     scope = "default",
@@ -136,7 +137,9 @@ export function recordOf(options: InitOptions): ScopeRecord {
       typeof given === "string" ? given : layoutText(layout),
       `must not be over: its last time is ${lastDate.toISOString()}. ${OVER_RULE}`,
     );
-  const { from = 0, to = last } = nodes === undefined ? {} : checkKeys("INVALID_OPTION", "nodes", nodes, "from, to");
+  const all = nodesByDefault(count);
+  const { from = all.from, to = all.to } =
+    nodes === undefined ? {} : checkKeys("INVALID_OPTION", "nodes", nodes, "from, to");
   const option = (field: string, value: unknown, min: number, max: number) =>
     whole("INVALID_OPTION", field, value, min, max);
   return {

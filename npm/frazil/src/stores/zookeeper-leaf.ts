@@ -9,6 +9,7 @@
  * - **Number 0 is never taken**: a server that finds no folder makes it, and uses 0 whatever its number is.
  * - **The znode in Leaf's folder has the end of the window as its time**, so Leaf's start check says no until then.
  */
+import { allNodes } from "../default-nodes.js";
 import { ConfigError, configError } from "../errors.js";
 import { checkKeys } from "../keys.js";
 import { type Initialised, notInitialised, storeRefused, storeUnavailable } from "./answers.js";
@@ -96,6 +97,8 @@ const identityOf = ({ czxid }: Stat): string => Buffer.from(czxid).toString("hex
 
 /** Rows whose node ids are numbers of Leaf's folder. */
 class LeafTable extends ZooKeeperTable {
+  /** The last one too, if the folder hands it out. */
+  readonly nodesByDefault = allNodes;
   readonly folder: string;
 
   constructor(client: unknown, { leafName, ...options }: LeafStoreOptions) {

@@ -18,7 +18,7 @@ import { Rule } from "../generated/rules.js";
 import { drawRandom } from "../kernel-random.js";
 import { type LeaseSession, type Minting, SESSION } from "../lease-session.js";
 import { type Answers, type Port, releaserOf, unclosed } from "../port.js";
-import { numberOrNaN } from "../request.js";
+import { nodeGiven, numberOrNaN } from "../request.js";
 import { storeRefused } from "../stores/answers.js";
 import { checkGiven } from "../stores/given.js";
 import { layoutText } from "../stores/layout-text.js";
@@ -318,7 +318,7 @@ export function durable<const L extends LayoutInput = "edge">(
   if (node === undefined)
     throw new ConfigError("NODE_REQUIRED", NODE_RULE, { field: "node", value: node, rule: NODE_RULE });
   const isWithout = node === "none" && layout.fields.every(({ kind }) => kind !== "node");
-  const number = isWithout ? 0 : layout.joinNode(node as number);
+  const number = isWithout ? 0 : layout.joinNode(nodeGiven(node) as number);
   const spaces = spacesOf(ctx, storage);
   const text = layoutText(layout);
   for (const { scope: named, layoutText: before, open } of spaces.values()) {

@@ -6,10 +6,12 @@ import { ConfigError } from "../errors.js";
 import type { LeaseOptions } from "../lease.js";
 import { checkedLease, isStore, LEASE_DEFAULTS, LEASE_OPTIONS, NOT_LEASED } from "../lease-options.js";
 import { LeasedSnowflake, untilUsable } from "../leased-snowflake.js";
+import { nodeGiven } from "../request.js";
 import type { LeasesNamespace, OfLeases } from "../stores/durable-object.js";
 import { checkGiven } from "../stores/given.js";
 import { layoutText } from "../stores/layout-text.js";
 import type { LeaseStore } from "../stores/store.js";
+import { untilAwaited } from "../unawaited.js";
 import {
   checkSame,
   differenceOf,
@@ -30,8 +32,8 @@ export interface WorkersLeaseOptions<L extends LayoutInput = LayoutInput>
   /** What the bits mean. Default: `"edge"` (time 41, node 14, sequence 8). */
   readonly layout?: L;
   /**
-   * How long a window lasts, in milliseconds: at least three ticks, at most the `windowMaxMs` of the scope (10 minutes where the
-   * object made it by itself). The first request that finds half of it over renews it. Default: 300,000.
+   * How long a window lasts, in milliseconds: at least a second and three ticks, at most the `windowMaxMs` of the scope (10 minutes
+   * where the object made it by itself). The first request that finds half of it over renews it. Default: 300,000.
    */
   readonly windowMs?: number;
   /** Who holds the node id: a text for people, of at most 200 characters. Default: `"worker"`. */
@@ -169,7 +171,7 @@ function look(source: unknown, ctx: RequestContext | undefined, given: Options |
   last = isSame ? { source, options: given, scope: given?.["scope"], entry } : undefined;
   const { ids, driver } = entry;
   if (driver.isQuietAt(wallClock())) return ids;
-  return driver.isHeld(keepOf(ctx)) ? ids : usable(entry);
+  return driver.isHeld(keepOf(ctx)) ? ids : untilAwaited(usable(entry), "leased(env.FRAZIL, ctx)");
 }
 
 async function usable({ ids, driver }: Entry): Promise<LeasedSnowflake<LayoutInput>> {
@@ -226,7 +228,8 @@ function newEntry(store: LeaseStore, options: Options | undefined): Entry {
 
 /** What an option means, equal for equal options. */
 function meaningOf(name: string, options: Options): unknown {
-  const value = name === "epochMs" ? msOfDate(optionOf(name, options)) : optionOf(name, options);
+  const given = optionOf(name, options);
+  const value = name === "epochMs" ? msOfDate(given) : name === "node" ? nodeGiven(given) : given;
   if (name !== "layout" && (name !== "epochMs" || value !== undefined)) return value;
   const layout = Layout.from(optionOf("layout", options) as LayoutInput);
   return name === "layout" ? layoutText(layout) : layout.epochMs;

@@ -15,11 +15,12 @@
  */
 import { DurableObject } from "#host";
 import { wallClock } from "../clock.js";
+import type { NodeRange } from "../default-nodes.js";
 import { configError, FrazilError } from "../errors.js";
 import { notInitialised, storeRefused, storeUnavailable } from "../stores/answers.js";
 import { type Reply, replyOf } from "../stores/error-data.js";
 import { WORKERS_WINDOW_MAX_MS } from "../stores/limits.js";
-import { isNodeRange, NODES_RULE, type NodeRange } from "../stores/object-nodes.js";
+import { isNodeRange, NODES_RULE } from "../stores/object-nodes.js";
 import {
   checkAcquire,
   checkEnsure,

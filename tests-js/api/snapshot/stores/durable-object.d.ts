@@ -15,10 +15,12 @@
  *   makes its own.
  * - **A location hint** shards the node ids, so that the object is near.
  */
-import { type LocationHint, type NodeRange } from "./object-nodes.js";
+import type { NodeRange } from "../default-nodes.js";
+import { type LocationHint } from "./object-nodes.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 import type { AcquireRequest, Answer, EnsureRequest, InitOptions, ManagedStore, ReleaseRequest, RenewRequest } from "./store.js";
-export { LOCATION_HINTS, type LocationHint, locationHintOf, type NodeRange, type RequestPlace, } from "./object-nodes.js";
+export type { NodeRange } from "../default-nodes.js";
+export { LOCATION_HINTS, type LocationHint, locationHintOf, type RequestPlace } from "./object-nodes.js";
 export type * from "./segment-store.js";
 export type * from "./store.js";
 /**

@@ -2,11 +2,6 @@
 export declare const LOCATION_HINTS: readonly ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"];
 /** Where an object is made: Cloudflare's location hints. */
 export type LocationHint = (typeof LOCATION_HINTS)[number];
-/** A range of node ids, both ends included. */
-export interface NodeRange {
-    readonly from: number;
-    readonly to: number;
-}
 /** What a request to a Worker has in `request.cf`, as far as it tells where the Worker runs. */
 export interface RequestPlace {
     readonly continent?: unknown;

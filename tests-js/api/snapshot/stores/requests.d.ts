@@ -2,6 +2,7 @@
  * What the operations of a store are given, checked before the store is asked: a value that a statement would silently
  * round, cut off or store is refused here, with its name and the rule.
  */
+import { leasedNodes } from "../default-nodes.js";
 import type { AcquireRequest, EnsureRequest, InitOptions, ReleaseRequest, RenewRequest } from "./store.js";
 /** The node ids of a scope, and what else its record begins with. */
 export interface ScopeRecord {
@@ -24,8 +25,8 @@ export declare function checkAcquire(request: AcquireRequest): void;
 export declare function checkRenew(request: RenewRequest): void;
 export declare function checkRelease(request: ReleaseRequest): void;
 export declare function checkEnsure(request: EnsureRequest): void;
-/** The record that `init` writes for its options. */
-export declare function recordOf(options: InitOptions): ScopeRecord;
+/** The record that `init` writes for its options. `nodesByDefault`: the node ids of so many that it has unless it is told otherwise. */
+export declare function recordOf(options: InitOptions, nodesByDefault?: typeof leasedNodes): ScopeRecord;
 /** The scope in the options of `fence`. */
 export declare function fencedScope(options?: {
     readonly scope?: string;

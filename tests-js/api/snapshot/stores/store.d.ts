@@ -112,7 +112,10 @@ export interface EnsureRequest extends ScopeRequest {
 export interface ScopeOptions {
     /** The name of the ID space. Default: `"default"`. */
     readonly scope?: string;
-    /** The node ids to grant, both ends included. Default: all of the layout. */
+    /**
+     * The node ids to grant, both ends included. Default: all of the layout but the last one, which is that of `Snowflake.local()`. A
+     * layout with one node id has it for either.
+     */
     readonly nodes?: {
         readonly from: number;
         readonly to: number;

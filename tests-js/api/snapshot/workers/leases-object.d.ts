@@ -1,6 +1,6 @@
+import type { NodeRange } from "../default-nodes.js";
 import { FrazilError } from "../errors.js";
 import { type Reply } from "../stores/error-data.js";
-import { type NodeRange } from "../stores/object-nodes.js";
 import { type ScopeRecord } from "../stores/requests.js";
 import type { AllocateRequest, Allocation } from "../stores/segment-store.js";
 import type { AcquireRequest, Answer, EnsureRequest, ReleaseRequest, RenewRequest } from "../stores/store.js";
