@@ -299,7 +299,7 @@ impl AttachedFile {
 
     /// The refusal of a call that needs the ceiling raised, if another thread or process has been at that for longer than a flush takes.
     pub(crate) fn obstacle(&self) -> Option<Error> {
-        let Some(_thread) = self.try_raising(LOOK_WAIT, || false) else { return Some(call_again()) };
+        let Some(_thread) = lock_within(&self.raising, LOOK_WAIT, || false) else { return Some(call_again()) };
         // If the lock cannot be looked at, a call finds out why.
         let free = locks::retry_for(LOOK_WAIT, || Ok(!locks::is_held_by_another(&self.file, FileLock::Raise)?));
         (!free.unwrap_or(true)).then(call_again)
