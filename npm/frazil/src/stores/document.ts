@@ -18,6 +18,7 @@
  * Not seen: two functions that do not keep their rules. `frazil/testing/lease-contract` tests them.
  */
 import { FrazilError } from "../errors.js";
+import type { HostAbortSignal } from "../host-types.js";
 import { type Found, storeRefused, storeUnavailable, untilAborted, wholeOf } from "./answers.js";
 import {
   type AcquireView,
@@ -56,7 +57,7 @@ export interface DocumentChange {
 /** Your database, by two functions. Both see the last write: no replica, and no eventual consistency. */
 export interface Documents {
   /** Reads documents: each of them, after the call began, as new as those before it or newer. One statement is simplest. */
-  read(keys: readonly string[], signal: AbortSignal | undefined): PromiseLike<DocumentsRead>;
+  read(keys: readonly string[], signal: HostAbortSignal | undefined): PromiseLike<DocumentsRead>;
   /**
    * In one transaction: if every document is as it was seen, and the server is the one of `incarnation`, writes all texts; otherwise
    * nothing. Resolves to whether it wrote them: `true` once they are on disk.
@@ -64,7 +65,7 @@ export interface Documents {
   replace(
     changes: readonly DocumentChange[],
     incarnation: string,
-    signal: AbortSignal | undefined,
+    signal: HostAbortSignal | undefined,
   ): PromiseLike<boolean>;
 }
 
@@ -93,7 +94,7 @@ interface DocumentRow extends LeaseRow {
   readonly text: string;
 }
 
-type Signal = AbortSignal | undefined;
+type Signal = HostAbortSignal | undefined;
 
 const textOfScope = (scope: StoredScope): string => JSON.stringify(storedFields(scope));
 const textOfRow = ({ node, fromMs, untilMs, grant, nonce, owner }: LeaseRow): string =>
