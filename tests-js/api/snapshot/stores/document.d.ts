@@ -1,3 +1,4 @@
+import type { HostAbortSignal } from "../host-types.js";
 import { CompareAndSetStore } from "./compare-and-set.js";
 export type * from "./store.js";
 /** What `Documents.read` resolves to. */
@@ -20,12 +21,12 @@ export interface DocumentChange {
 /** Your database, by two functions. Both see the last write: no replica, and no eventual consistency. */
 export interface Documents {
     /** Reads documents: each of them, after the call began, as new as those before it or newer. One statement is simplest. */
-    read(keys: readonly string[], signal: AbortSignal | undefined): PromiseLike<DocumentsRead>;
+    read(keys: readonly string[], signal: HostAbortSignal | undefined): PromiseLike<DocumentsRead>;
     /**
      * In one transaction: if every document is as it was seen, and the server is the one of `incarnation`, writes all texts; otherwise
      * nothing. Resolves to whether it wrote them: `true` once they are on disk.
      */
-    replace(changes: readonly DocumentChange[], incarnation: string, signal: AbortSignal | undefined): PromiseLike<boolean>;
+    replace(changes: readonly DocumentChange[], incarnation: string, signal: HostAbortSignal | undefined): PromiseLike<boolean>;
 }
 /** The options of a `DocumentStore`. */
 export interface DocumentStoreOptions {

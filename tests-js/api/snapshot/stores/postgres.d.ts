@@ -1,19 +1,9 @@
+import { type PostgresClient } from "./postgres-client.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 import { type AcquireRequest, type Answer, type EnsureRequest, type InitOptions, type ManagedStore, type ReleaseRequest, type RenewRequest } from "./store.js";
+export type { PostgresClient, QueryClient, UnsafeClient } from "./postgres-client.js";
 export type * from "./segment-store.js";
 export type * from "./store.js";
-/** What a client with `query` can be: a `Pool` or `Client` of `pg`, PGlite, Neon. */
-export interface QueryClient {
-    query(text: string, values: unknown[]): PromiseLike<unknown>;
-    /** Clients of MariaDB and MySQL have it: they are for another store. */
-    readonly escapeId?: never;
-}
-/** What the client of the package `postgres` can do. */
-export interface UnsafeClient {
-    unsafe(text: string, values: never[]): PromiseLike<unknown>;
-}
-/** Your client: of `pg`, `postgres`, PGlite or Neon. The store neither opens nor closes it. */
-export type PostgresClient = QueryClient | UnsafeClient;
 /** The options of a `PostgresStore`. */
 export interface PostgresStoreOptions {
     /** The schema of the tables. Default: the search path of the connection. */

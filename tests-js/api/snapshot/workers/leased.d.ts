@@ -10,8 +10,8 @@ export interface WorkersLeaseOptions<L extends LayoutInput = LayoutInput> extend
     /** What the bits mean. Default: `"edge"` (time 41, node 14, sequence 8). */
     readonly layout?: L;
     /**
-     * How long a window lasts, in milliseconds: at least a second and three ticks, at most the `windowMaxMs` of the scope (10 minutes where the
-     * object made it by itself). The first request that finds half of it over renews it. Default: 300,000.
+     * How long a window lasts, in milliseconds: at least a second and three ticks, at most the `windowMaxMs` of the scope (10 minutes
+     * where the object made it by itself). The first request that finds half of it over renews it. Default: 300,000.
      */
     readonly windowMs?: number;
     /** Who holds the node id: a text for people, of at most 200 characters. Default: `"worker"`. */
