@@ -168,9 +168,10 @@ export const ALL_SUITES = [
   { name: "fuzz", requires: [fuzzer], run: async () => (await import("../proofs.mjs")).fuzz(10) },
   { name: "leases-wasm", requires: [runtimes], waits: true, ...onBackend("leases", "wasm") },
   { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segments", "wasm") },
+  // They only compute. The limit ends what hangs.
   ...["workers-simulation", "segmented-simulation", "lease-driver-simulation"].map((name) => ({
     name,
-    ...inFolder(name),
+    ...inFolder(name, { limitMs: 900_000 }),
   })),
   { name: "attacks-native", ...onBackend("attacks", "native") },
   { name: "attacks-wasm", ...onBackend("attacks", "wasm") },

@@ -72,7 +72,8 @@ test("plain objects of any realm, without a prototype or behind a Proxy are acce
 });
 
 test("Snowflake.local refuses a node or dir that is present but undefined", async () => {
-  const rule = "must be a node id, or left out: then it is 0, for IDs that stay on this machine";
+  const rule =
+    "must be a node id, or left out: then it is the last one of the layout, for IDs that stay on this machine";
   for (const open of [async (given) => Snowflake.local(given), Snowflake.localAsync]) {
     await assert.rejects(open({ node: undefined }), { code: "NODE_REQUIRED", field: "node", rule });
     if (ids.backend === "native") {

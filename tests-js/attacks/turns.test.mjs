@@ -43,7 +43,7 @@ for (const microtaskMode of [undefined, "afterEvaluate"]) {
   test(`in a vm context with microtaskMode ${microtaskMode} a turn ends as well`, async () => {
     const require = createRequire(import.meta.url);
     const path = require.resolve("frazil");
-    const globals = { process, performance, crypto, SharedArrayBuffer, Atomics };
+    const globals = { process, performance, crypto, atob, SharedArrayBuffer, Atomics };
     const context = createContext(globals, { ...(microtaskMode && { microtaskMode }) });
     const load = runInContext(
       `(function (exports, require, module, __filename, __dirname) {${readFileSync(path)}\n})`,

@@ -159,6 +159,11 @@ test("the README of npm is short, and has the four ways to a node id, each with 
   for (const way of ["Snowflake.local()", "lease(store)", "leased(env.FRAZIL, ctx)", "new Snowflake({ node })"])
     assert.ok(text.includes(`\`${way}\``), way);
   const code = text.match(/^```js\n.*?^```/gms).join("");
-  for (const call of ["Snowflake.local()", "await lease(", "await leased(", "new Snowflake({ node: process.env.NODE_ID })"])
+  for (const call of [
+    "Snowflake.local()",
+    "await lease(",
+    "await leased(",
+    "new Snowflake({ node: process.env.NODE_ID })",
+  ])
     assert.ok(code.includes(call), call);
 });

@@ -18,7 +18,7 @@ export const BROKEN = {
           "isAsking ? drawRandom()",
           "isAsking ? drawRandom().fill(((globalThis as any).drawn = ((globalThis as any).drawn ?? 0) + 1))",
         ],
-        ["return readUrandom(words) ? words : crypto.getRandomValues(words);", "return words.fill(7);"],
+        ["return whyCopied === undefined ? words : hostRandom(WORDS);", "return words.fill(7);"],
       ],
     },
     says: REPEATS,

@@ -78,21 +78,23 @@ export class Isolate {
       throw Object.assign(new Error("no such file or directory"), { code: "ENOENT" });
     };
     const performance = { now, timeOrigin: 0 };
+    const crypto = {
+      getRandomValues: (array) => {
+        for (let at = 0; at < array.length; at++) array[at] = random.below(2 ** 32);
+        const request = world.entered();
+        if (!request.hasDrawn) world.runMicrotasks();
+        request.hasDrawn = true;
+        return array;
+      },
+    };
     const runtime = {
       Date: IsolateDate,
       setTimeout: (run, ms = 0) => world.timer(run, ms),
       clearTimeout: (timer) => timer && world.clear(timer),
       queueMicrotask,
-      crypto: {
-        getRandomValues: (array) => {
-          for (let at = 0; at < array.length; at++) array[at] = random.below(2 ** 32);
-          const request = world.entered();
-          if (!request.hasDrawn) world.runMicrotasks();
-          request.hasDrawn = true;
-          return array;
-        },
-      },
+      crypto,
       globalThis: {
+        crypto,
         performance,
         get process() {
           if (!hasProcess) world.runMicrotasks();

@@ -71,9 +71,9 @@ fn ids_of_another_scope_can_be_equal() {
     let directory = TestDirectory::new("scope");
     let shop = directory.open(4, Some("shop")).unwrap();
     let registered = open_static(4).unwrap();
-    // A time at which the window of the file has begun, by the system's clock.
+    // A time at which both have begun: each issues nothing in the second after it was opened, which others could have borrowed.
     let now_ms = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
-    let clock = ManualClock::new(u64::try_from(now_ms).unwrap() + 50);
+    let clock = ManualClock::new(u64::try_from(now_ms).unwrap() + 1500);
     let mut ids = HashSet::new();
     let mint = |ids: &frazil::Generator| [(); 100].map(|()| ids.next(&clock).unwrap());
     let issued = [mint(&shop), mint(&registered)].concat();

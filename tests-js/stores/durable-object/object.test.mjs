@@ -283,8 +283,11 @@ const numbers = (tag) => ({
   attempt: hex(),
 });
 
-/** Takes leases of eight node ids, and numbers, while workerd is killed three times. Returns what was granted. */
-async function killed(server, store, afterKill = () => {}) {
+/**
+ * Takes leases of eight node ids, and numbers, while workerd is killed three times. Returns what was granted. `loseDisk`: is called after
+ * each kill, and loses the tag too.
+ */
+async function killed(server, store, loseDisk) {
   const scope = newScope();
   const tag = newTag();
   await store.initSegment({ tag });
@@ -305,16 +308,22 @@ async function killed(server, store, afterKill = () => {}) {
       if (!lease || !range) await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
-  const workers = Array.from({ length: 6 }, worker);
+  const working = Promise.all(Array.from({ length: 6 }, worker));
+  const granted = () => (loseDisk ? leases.length : Math.min(leases.length, ranges.length));
+  /** Waits until the workers were granted 20 more of each. */
+  const more = async () => {
+    const goal = granted() + 20;
+    while (granted() < goal) await Promise.race([new Promise((resolve) => setTimeout(resolve, 20)), working]);
+  };
   for (let kill = 0; kill < 3; kill++) {
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await more();
     await server.kill();
-    await afterKill();
+    await loseDisk?.();
     await server.start();
   }
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await more();
   isOver = true;
-  await Promise.all(workers);
+  await working;
   return { leases, ranges };
 }
 
