@@ -13,7 +13,7 @@ import type { FrazilError } from "./errors.js";
 import { LeaseCall } from "./generated/lease.js";
 import { copiedHint } from "./kernel-random.js";
 import { releaseNoteIn } from "./lease-core.js";
-import type { LeaseContext } from "./lease-errors.js";
+import { inWorkers, type LeaseContext } from "./lease-errors.js";
 import { noListeners } from "./lease-events.js";
 import { type Attached, isOfLease, LeaseHolder } from "./lease-holder.js";
 import type { Minting } from "./lease-session.js";
@@ -60,7 +60,8 @@ export class LeaseDriver extends LeaseHolder {
   }
 
   override get randomHint(): string | undefined {
-    return copiedHint();
+    // Nobody clones a running isolate of Workers.
+    return inWorkers() ? undefined : copiedHint();
   }
 
   protected override free(): void {
