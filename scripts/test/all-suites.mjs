@@ -203,7 +203,7 @@ export const ALL_SUITES = [
   {
     name: "stores",
     waits: true,
-    requires: [runtimes, postgres, mariadb, redis],
+    requires: [runtimes, postgres, mariadb, redis, etcd],
     ...othersOf("stores"),
   },
   store("postgres", postgres, pgbouncer),

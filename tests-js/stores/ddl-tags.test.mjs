@@ -53,7 +53,7 @@ test("--incarnation is an expression, or a word of the option", () => {
     assert.notEqual(unguarded, ddl(store));
     assert.match(
       refusal(store, "--incarnation", "none"),
-      /--incarnation is a string: must be "\w+", an? \w+ expression.*, or "none-/,
+      /--incarnation is a string: must be ("[\w-]+", )+an? \w+ expression.*, or "none-/,
     );
     assert.match(ddl(store, "--incarnation", "some.expression()"), /some\.expression\(\)/);
   }
