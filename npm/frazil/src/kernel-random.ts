@@ -12,7 +12,7 @@ import { hostRandom } from "./host-random.js";
 
 const WORDS = 8;
 
-/** Why the last numbers are not the kernel's: undefined if they are, and where nobody clones a process. */
+/** Why the last numbers are not the kernel's: undefined if they are, `""` where nobody clones a process. */
 let whyCopied: string | undefined;
 
 /** What is wrong with the numbers that were drawn last, if a clone of this process can draw them too. */

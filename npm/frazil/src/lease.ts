@@ -20,7 +20,7 @@ import { LeasedSnowflake, untilUsable } from "./leased-snowflake.js";
 import { hostName } from "./preferred-node.js";
 import { MAX_OWNER_LENGTH } from "./stores/limits.js";
 import type { LeaseStore } from "./stores/store.js";
-import { untilAwaited } from "./unawaited.js";
+import { refusingUntilAwaited } from "./unawaited.js";
 
 export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-events.js";
 export { type LeasedHealth, LeasedSnowflake, type LeasedStats } from "./leased-snowflake.js";
@@ -94,6 +94,8 @@ const HOST = {
 /** Whether a Worker was told, once in an isolate. */
 let isWarned = false;
 
+const untilAwaited = /* @__PURE__ */ refusingUntilAwaited("lease(store)");
+
 /**
  * A generator whose node id comes from a store that all machines share. Resolves as soon as an ID can be minted. If it
  * rejects, it does so at once, and what was granted meanwhile is released afterwards, within the time of two attempts.
@@ -109,7 +111,7 @@ export function lease<const L extends LayoutInput = "default">(
   store: LeaseStore,
   options: LeaseOptions<L> = {},
 ): Promise<LeasedSnowflake<L>> {
-  return untilAwaited(firstLease(store, options), "lease(store)");
+  return untilAwaited(firstLease(store, options));
 }
 
 async function firstLease<const L extends LayoutInput>(

@@ -8,8 +8,9 @@ import { ownOf } from "./own-properties.js";
 const CALLS =
   "next nextString nextNumber tryNext nextMany nextManyStrings fill nextAsync nextStringAsync nextManyAsync nextManyStringsAsync fillAsync";
 
-/** The promise, on which each call of a generator throws what to write. */
-export function untilAwaited<T>(promise: Promise<T>, call: string): Promise<T> {
+/** What makes each call of a generator, on its promise, throw what to write: `call`. */
+export function refusingUntilAwaited(call: string): <T>(promise: Promise<T>) => Promise<T> {
+  const refusals = ownOf<PropertyDescriptorMap>({});
   for (const name of CALLS.split(" ")) {
     const value = () => {
       throw new ConfigError(
@@ -18,7 +19,7 @@ export function untilAwaited<T>(promise: Promise<T>, call: string): Promise<T> {
         { field: "this" },
       );
     };
-    Object.defineProperty(promise, name, ownOf({ value }));
+    refusals[name] = ownOf({ value });
   }
-  return promise;
+  return (promise) => Object.defineProperties(promise, refusals);
 }

@@ -43,7 +43,7 @@ const watched = /* @__PURE__ */ new WeakMap<
 export function onAbort(signal: HostAbortSignal, call: () => void): () => void {
   let watch = watched.get(signal);
   if (watch === undefined) {
-    const calls = new Set([call]);
+    const calls = new Set<() => void>();
     const listener = () => {
       for (const call of calls) call();
     };

@@ -61,14 +61,12 @@ const lateClient = (time, delayMs) =>
       });
     }
 
-    async query(...statement) {
+    query(text, values, answered) {
       time.served++;
-      try {
-        return await super.query(...statement);
-      } finally {
+      super.query(text, values, (...answer) => {
         time.served--;
-        await sleep(delayMs);
-      }
+        setTimeout(answered, delayMs, ...answer);
+      });
     }
   };
 

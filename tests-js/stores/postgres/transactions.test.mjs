@@ -183,8 +183,16 @@ const LEFT_OPEN = {
   },
   "a snapshot": (client) => client.query("BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT * FROM frazil_leases"),
 };
+/** As tools for tracing wrap it: they pass the callback on, and their promise has no result then. */
+class WrappedClient extends pg.Client {
+  async query(...statement) {
+    return await super.query(...statement);
+  }
+}
+
 const POOLS = {
   "a Pool of pg": () => poolTo(server.url, { max: 3 }),
+  "a Pool of clients whose query somebody has wrapped": () => poolTo(server.url, { max: 3, Client: WrappedClient }),
   "a Pool of pg with pipeline": () => poolTo(server.url, { max: 3, pipeline: true }),
   "a Pool of a pg that has no getTransactionStatus": () =>
     poolTo(server.url, { max: 3 }).on("connect", (client) => {

@@ -2,6 +2,7 @@
 #![no_main]
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use frazil::{Code, Field, FieldKind, Layout, LayoutSpec};
 use frazil_fuzz::{any_spec, width};
@@ -10,6 +11,7 @@ use libfuzzer_sys::fuzz_target;
 
 const LAST_DATE_MS: u128 = 8_640_000_000_000_000;
 const SAFE: u64 = (1 << 53) - 1;
+const IN_SECONDS: Range<u64> = 1_000_000_000..100_000_000_000;
 
 fn last_ms(spec: &LayoutSpec) -> u128 {
     let ticks = 1_u128 << width(&spec.fields, FieldKind::Time);
@@ -35,6 +37,7 @@ fn is_valid(spec: &LayoutSpec) -> bool {
     let count = |kind| fields.iter().filter(|field| field.kind == kind).count();
     let total: u64 = fields.iter().map(|field| u64::from(field.bits)).sum();
     epoch_ms <= SAFE
+        && !IN_SECONDS.contains(&epoch_ms)
         && (1..=SAFE).contains(&tick_ms)
         && (count(FieldKind::Time), count(FieldKind::Sequence)) == (1, 1)
         && count(FieldKind::Clock) <= 1

@@ -132,8 +132,10 @@ async function answered(client: unknown, call: "query" | "unsafe", text: string,
       if (error) reject(error);
       else resolve({ result, isInTransaction: shownTransaction(client) });
     });
-    // A `query` that somebody has put in the place of the client's may take no callback.
-    promised?.then((result) => resolve({ result, isInTransaction: undefined }), reject);
+    // A `query` that somebody has put in the place of the client's may take no callback. If its promise has no result, it took it.
+    promised?.then((result) => {
+      if (result !== undefined) resolve({ result, isInTransaction: undefined });
+    }, reject);
   });
 }
 

@@ -11,7 +11,7 @@ import type { LeasesNamespace, OfLeases } from "../stores/durable-object.js";
 import { checkGiven } from "../stores/given.js";
 import { layoutText } from "../stores/layout-text.js";
 import type { LeaseStore } from "../stores/store.js";
-import { untilAwaited } from "../unawaited.js";
+import { refusingUntilAwaited } from "../unawaited.js";
 import {
   checkSame,
   differenceOf,
@@ -25,6 +25,8 @@ import {
   storeOf,
 } from "./request-context.js";
 import { RequestDriver } from "./request-driver.js";
+
+const untilAwaited = /* @__PURE__ */ refusingUntilAwaited("leased(env.FRAZIL, ctx)");
 
 /** The options of `leased()`. Each has a default. */
 export interface WorkersLeaseOptions<L extends LayoutInput = LayoutInput>
@@ -171,7 +173,7 @@ function look(source: unknown, ctx: RequestContext | undefined, given: Options |
   last = isSame ? { source, options: given, scope: given?.["scope"], entry } : undefined;
   const { ids, driver } = entry;
   if (driver.isQuietAt(wallClock())) return ids;
-  return driver.isHeld(keepOf(ctx)) ? ids : untilAwaited(usable(entry), "leased(env.FRAZIL, ctx)");
+  return driver.isHeld(keepOf(ctx)) ? ids : untilAwaited(usable(entry));
 }
 
 async function usable({ ids, driver }: Entry): Promise<LeasedSnowflake<LayoutInput>> {
