@@ -37,7 +37,7 @@ const platform = (name, cpu, target, { title, with: library = "", ...system }) =
  * Every platform:
  *
  * - `name`: the folder in `npm/`; `package`: the name of the carrier, as `addonPackages()` in
- *   `npm/frazil/src/binding/node.ts` forms it;
+ *   `npm/frazil/src/core/binding/node.ts` forms it;
  * - `os`, `cpu`, `libc`: as npm and `process` name them; only Linux has `libc`;
  * - `target`: what Rust builds for;
  * - `built`: the name of the library that cargo builds;

@@ -25,13 +25,13 @@ function textsOf(rust) {
 const local = readdirSync(join(root, "crates/local/src"))
   .filter((name) => name.endsWith(".rs"))
   .flatMap((name) => textsOf(source(`crates/local/src/${name}`)));
-const clockText = source("npm/frazil/src/clock-text.ts");
+const clockText = source("npm/frazil/src/core/clock-text.ts");
 const [, inTests] = /IN_TESTS = "(.*)"/.exec(clockText);
 const others = [
   clockText.replace(/\$\{IN_TESTS\}/g, inTests),
   source("npm/frazil/src/generated/rules.ts"),
-  source("npm/frazil/src/request.ts"),
-  source("npm/frazil/src/stores/redis.ts"),
+  source("npm/frazil/src/generator/request.ts"),
+  source("npm/frazil/src/stores/redis/index.ts"),
 ];
 test("each wording is for words of a message", () => {
   let above = "";

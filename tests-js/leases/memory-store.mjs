@@ -1,4 +1,4 @@
-// A lease store in memory that follows `npm/frazil/src/stores/store.ts` to the letter, with faults that a test switches on.
+// A lease store in memory that follows `npm/frazil/src/stores/lease-store.ts` to the letter, with faults that a test switches on.
 
 import { Layout, LeaseError } from "frazil";
 import { FENCE_MARGIN_MS, layoutText } from "frazil/lease";

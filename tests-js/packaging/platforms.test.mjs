@@ -39,7 +39,7 @@ test("the lock file has each carrier with its system, as an optional package, an
 });
 
 test("the systems of which the package looks for an addon are those of the list", () => {
-  const [, systems] = /const SYSTEMS = \/(.*)\/;/.exec(read("npm/frazil/src/binding/node.ts"));
+  const [, systems] = /const SYSTEMS = \/(.*)\/;/.exec(read("npm/frazil/src/core/binding/node.ts"));
   const of = ({ os, cpu }) => `${os}-${cpu}`;
   const named = ["linux", "darwin", "win32", "freebsd", "android"].flatMap((os) =>
     ["x64", "arm64", "arm", "ia32", "riscv64", "s390x"].map((cpu) => of({ os, cpu })),

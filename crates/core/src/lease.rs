@@ -215,7 +215,7 @@ pub enum Refusal {
     Rejected,
 }
 
-/// Why a store granted nothing, in its own words: `RefusalReason` of `npm/frazil/src/stores/store.ts` has their meaning.
+/// Why a store granted nothing, in its own words: `RefusalReason` of `npm/frazil/src/stores/lease-store.ts` has their meaning.
 ///
 /// ```
 /// assert_ne!(frazil::Reason::Taken, frazil::Reason::Fenced);

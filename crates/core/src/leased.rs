@@ -14,7 +14,7 @@
 //!   [`Release`] to send.
 //! * **Minting never waits and asks nothing**: without a lease the answer is `LEASE_LOST`, after the window `LEASE_EXPIRED`, each
 //!   with the time until the store may have answered.
-//! * Not covered: timers, requests and retries on the wire. `npm/frazil/src/lease.ts` has those for JavaScript.
+//! * Not covered: timers, requests and retries on the wire. `npm/frazil/src/lease/index.ts` has those for JavaScript.
 
 use crate::backoff::MAX_BACKOFF_MS;
 use crate::error::{Code, Error, Result, Rule, Subject};

@@ -2,7 +2,7 @@
 //! Every history of a small fleet whose holders are the shipped `Lease`: no ID is issued twice (`docs/proofs.md`).
 //!
 //! Stateright visits each state that the fleet can reach. A state has the leases of all holders (values of the real type, changed
-//! only by its own methods), the rows and the record of a store that follows the rules of `npm/frazil/src/stores/store.ts`, the
+//! only by its own methods), the rows and the record of a store that follows the rules of `npm/frazil/src/stores/lease-store.ts`, the
 //! messages under way, and every time that was minted for each node id. In each state any of these happens: the store's clock
 //! goes on, a holder asks, the store carries a request out, a holder receives an answer, a message is lost; and, as often as the
 //! configuration allows, a fault.
@@ -12,7 +12,7 @@
 //! * **Asking needs no timer**: a holder may ask at any moment, also while an attempt is under way. The driver asks less often.
 //! * **Late answers**: where the fleet has the shipped driver (`Fleet::driver`), a holder has one attempt at a time. What belongs to an
 //!   attempt that was given up is marked: its answer goes to `take_late`, and its refusal is dropped, as in
-//!   `npm/frazil/src/lease-driver.ts`. Elsewhere every answer goes to `take`, whenever it comes.
+//!   `npm/frazil/src/lease/timer-driver.ts`. Elsewhere every answer goes to `take`, whenever it comes.
 //! * **Clocks of holders are not bounded**: from the moment that a window is granted, all of its times count as minted, since a
 //!   clock may show any of them at once. Two configurations mint one by one instead: where the last time used matters (closing),
 //!   and where the twins ignore the window (`Readings`).
@@ -193,7 +193,7 @@ impl Message {
     }
 }
 
-/// The rules of `npm/frazil/src/stores/store.ts`, and what the twins make of them. `server` is the incarnation of the running store.
+/// The rules of `npm/frazil/src/stores/lease-store.ts`, and what the twins make of them. `server` is the incarnation of the running store.
 impl Store {
     fn acquire(&mut self, fleet: &Fleet, now: u8, server: u8, grant: u8, nonce: u8) -> Result<Answer, Reason> {
         let rows = &mut self.rows[..fleet.nodes];

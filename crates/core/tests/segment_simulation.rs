@@ -1,5 +1,5 @@
 //! A deterministic simulation of processes with segments of one tag: real [`Segment`]s, drivers that do what a driver must, a store
-//! by the rules of `npm/frazil/src/stores/segment-rules.ts` (read, decide, replace what was read), a network that loses and delays,
+//! by the rules of `npm/frazil/src/stores/kit/segment/rules.ts` (read, decide, replace what was read), a network that loses and delays,
 //! processes that are killed, paused and closed, and failovers that lose allocations, all drawn from a seed.
 //!
 //! After each step: no number is handed out twice, and the numbers of one process increase. At the end of a seed the faults stop,

@@ -17,7 +17,7 @@
 //! backend that was used stays until the process ends, as the states do.
 //!
 //! Not covered: a process where the addon can leave no mark, as in a sandbox. Then only the addon detects WebAssembly. The
-//! counterpart is `npm/frazil/src/binding/node.ts`.
+//! counterpart is `npm/frazil/src/core/binding/node.ts`.
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 #[path = "backends/unix.rs"]

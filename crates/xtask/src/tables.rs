@@ -59,7 +59,7 @@ fn base36(number: u64) -> String {
     if number < 36 { digit.to_string() } else { base36(number / 36) + &digit.to_string() }
 }
 
-/// The named layouts in the compact form that `npm/frazil/src/id.ts` parses, and the names of their node parts as a type.
+/// The named layouts in the compact form that `npm/frazil/src/layout/id.ts` parses, and the names of their node parts as a type.
 fn layouts() -> String {
     let mut rows = Vec::new();
     let mut types = String::from("/** The names of each layout's node parts. */\nexport interface LayoutParts {\n");

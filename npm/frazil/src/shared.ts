@@ -4,15 +4,15 @@
  * Cloudflare's wrangler uploads the module if it meets its import, although the bundler drops what is not used. No program can import
  * this file. `frazil/workers` imports it too, so that a Worker has nothing of it twice.
  */
-export * from "./arrays.js";
-export * from "./clock.js";
-export * from "./dates.js";
-export * from "./errors.js";
-export * from "./keys.js";
-export * from "./layout.js";
-export * from "./lists.js";
-export * from "./options.js";
-export * from "./own-properties.js";
-export * from "./printing.js";
-export * from "./value-text.js";
-export * from "./wait.js";
+export * from "./base/arrays.js";
+export * from "./base/clock.js";
+export * from "./base/dates.js";
+export * from "./base/errors.js";
+export * from "./base/keys.js";
+export * from "./layout/index.js";
+export * from "./base/lists.js";
+export * from "./generator/options.js";
+export * from "./base/own-properties.js";
+export * from "./base/printing.js";
+export * from "./base/value-text.js";
+export * from "./base/wait.js";

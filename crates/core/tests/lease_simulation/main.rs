@@ -1,5 +1,5 @@
 //! A deterministic simulation of fleets under leases: real `LeasedGenerator`s, drivers that do what a driver must, a store by the
-//! rules of `npm/frazil/src/stores/store.ts`, a network, clocks, crashes and copies, all drawn from a seed.
+//! rules of `npm/frazil/src/stores/lease-store.ts`, a network, clocks, crashes and copies, all drawn from a seed.
 //!
 //! After each step: no ID repeats, except within the exposure that docs/leases.md names for copies of a process and for stores
 //! that are set back unseen; the time in each ID is in its window; the IDs of one object increase; the windows of one node id

@@ -1,4 +1,4 @@
-//! A lease store in memory, by the rules of `npm/frazil/src/stores/store.ts`, to be read beside it. It has the names of that file,
+//! A lease store in memory, by the rules of `npm/frazil/src/stores/lease-store.ts`, to be read beside it. It has the names of that file,
 //! and the order of the refusals that `postgres.ts` has. `owner`, `layout` and `"missing"` are left out: a holder that is refused
 //! for them can do nothing but ask again.
 //!

@@ -1,13 +1,13 @@
 /** `npx frazil ddl`: what a store needs, to read and run. */
-import { hintOf } from "../keys.js";
-import { d1Ddl } from "../stores/d1.js";
-import { etcdDdl } from "../stores/etcd.js";
-import { type MySqlInitOptions, type MySqlStoreOptions, mysqlDdl } from "../stores/mysql.js";
-import { type InitOptions, type PostgresStoreOptions, postgresDdl } from "../stores/postgres.js";
-import { type RedisStoreOptions, redisDdl } from "../stores/redis.js";
-import type { DdlTags } from "../stores/segment-requests.js";
-import { sqliteDdl } from "../stores/sqlite.js";
-import { zookeeperDdl } from "../stores/zookeeper.js";
+import { hintOf } from "../base/keys.js";
+import { d1Ddl } from "../stores/d1/index.js";
+import { etcdDdl } from "../stores/etcd/index.js";
+import { type MySqlInitOptions, type MySqlStoreOptions, mysqlDdl } from "../stores/mysql/index.js";
+import { type InitOptions, type PostgresStoreOptions, postgresDdl } from "../stores/postgres/index.js";
+import { type RedisStoreOptions, redisDdl } from "../stores/redis/index.js";
+import type { DdlTags } from "../stores/kit/segment/requests.js";
+import { sqliteDdl } from "../stores/sqlite/index.js";
+import { zookeeperDdl } from "../stores/zookeeper/index.js";
 import { layoutOf } from "./chosen-layout.js";
 import type { Command } from "./command.js";
 import { type FlagName, type Flags, given, wholeBigint, wholeNumber } from "./flags.js";

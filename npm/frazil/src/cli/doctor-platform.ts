@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Snowflake } from "frazil";
-import { firstLine, remedyOf } from "../native-causes.js";
+import { firstLine, remedyOf } from "../core/no-addon.js";
 import { type Refusal, refusalOf } from "./refusal.js";
 
 export interface Platform {

@@ -1,6 +1,6 @@
 /** `npx frazil doctor`: what frazil finds on this machine, and whether it can mint here. */
 import { Snowflake } from "frazil";
-import { monotonicClock, wallClock } from "../clock.js";
+import { monotonicClock, wallClock } from "../base/clock.js";
 import { layoutOf } from "./chosen-layout.js";
 import { type NodeId, nodeOf } from "./chosen-node.js";
 import type { Command } from "./command.js";

@@ -1,10 +1,10 @@
 /** `npx frazil fence`: what raises the fence of a scope after a restore, to read and run; for etcd, which needs no client, it is done. */
-import { d1Fence } from "../stores/d1.js";
-import { EtcdStore, type EtcdStoreOptions } from "../stores/etcd.js";
-import { type MySqlStoreOptions, mysqlFence } from "../stores/mysql.js";
-import { type PostgresStoreOptions, postgresFence } from "../stores/postgres.js";
-import { type RedisStoreOptions, redisFence } from "../stores/redis.js";
-import { sqliteFence } from "../stores/sqlite.js";
+import { d1Fence } from "../stores/d1/index.js";
+import { EtcdStore, type EtcdStoreOptions } from "../stores/etcd/index.js";
+import { type MySqlStoreOptions, mysqlFence } from "../stores/mysql/index.js";
+import { type PostgresStoreOptions, postgresFence } from "../stores/postgres/index.js";
+import { type RedisStoreOptions, redisFence } from "../stores/redis/index.js";
+import { sqliteFence } from "../stores/sqlite/index.js";
 import type { Command } from "./command.js";
 import { incarnationOf, storeMeant } from "./ddl.js";
 import { type FlagName, type Flags, given } from "./flags.js";

@@ -1,6 +1,6 @@
 /** Which named layouts an ID can be of: those that give a time between the first day of their epoch and tomorrow. */
 import { Layout } from "frazil";
-import { wallClock } from "../clock.js";
+import { wallClock } from "../base/clock.js";
 
 const DAY_MS = 86_400_000;
 

@@ -1,5 +1,5 @@
 /** How far a long input is, on standard error, if a person sees that and nothing else is printed there. */
-import { monotonicClock } from "../clock.js";
+import { monotonicClock } from "../base/clock.js";
 
 /** How often it is written, in milliseconds. Short inputs are over before the first time. */
 const EVERY_MS = 500;

@@ -1,6 +1,6 @@
 /** A refusal by the package, in the words of the command line. */
 import { FrazilError } from "frazil";
-import { firstLine, remedyOf } from "../native-causes.js";
+import { firstLine, remedyOf } from "../core/no-addon.js";
 import { reworded } from "./wordings.js";
 
 /** As `--json` prints it. */

@@ -1,6 +1,6 @@
 /** What is for tests alone is refused in production, where its IDs would be those of every run. */
-import { mayRead } from "../environment.js";
-import { configError } from "../errors.js";
+import { mayRead } from "../base/environment.js";
+import { configError } from "../base/errors.js";
 
 /**
  * Whether `NODE_ENV` says that this is production. It stands here in full, because bundlers put the value in the place of these very

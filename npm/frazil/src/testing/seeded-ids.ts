@@ -1,7 +1,7 @@
 /** A generator whose IDs are the same in each run. */
 import { Layout, type LayoutInput, type NodeOption, Snowflake, type SnowflakeOptions } from "frazil";
-import { whole } from "../errors.js";
-import { checkOptions } from "../options.js";
+import { whole } from "../base/errors.js";
+import { checkOptions } from "../generator/options.js";
 import { START_MS } from "./manual-clock.js";
 import { refuseProduction } from "./production.js";
 

@@ -14,13 +14,13 @@
  * - **No incarnation**: a restore to a point in time is not visible to it. Call `fence()` then.
  */
 import { DurableObject } from "#host";
-import { wallClock } from "../clock.js";
-import type { NodeRange } from "../default-nodes.js";
-import { configError, FrazilError } from "../errors.js";
-import { notInitialised, storeRefused, storeUnavailable } from "../stores/answers.js";
-import { type Reply, replyOf } from "../stores/error-data.js";
-import { WORKERS_WINDOW_MAX_MS } from "../stores/limits.js";
-import { isNodeRange, NODES_RULE } from "../stores/object-nodes.js";
+import { wallClock } from "../base/clock.js";
+import type { NodeRange } from "../layout/default-nodes.js";
+import { configError, FrazilError } from "../base/errors.js";
+import { notInitialised, storeRefused, storeUnavailable } from "../stores/kit/answers.js";
+import { type Reply, replyOf } from "../stores/durable-object/error-data.js";
+import { WORKERS_WINDOW_MAX_MS } from "../stores/kit/limits.js";
+import { isNodeRange, NODES_RULE } from "../stores/durable-object/nodes.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -30,13 +30,13 @@ import {
   checkRequest,
   type ScopeRecord,
   scopeOf,
-} from "../stores/requests.js";
-import { decideRenew, type FenceCause, type Moment } from "../stores/rules.js";
-import { checkAllocate, newTagOf } from "../stores/segment-requests.js";
+} from "../stores/kit/lease/requests.js";
+import { decideRenew, type FenceCause, type Moment } from "../stores/kit/lease/rules.js";
+import { checkAllocate, newTagOf } from "../stores/kit/segment/requests.js";
 import type { AllocateRequest, Allocation } from "../stores/segment-store.js";
-import { lacksTables, SqliteTables, TABLES, type Value } from "../stores/sqlite-tables.js";
-import type { AcquireRequest, Answer, EnsureRequest, ReleaseRequest, RenewRequest } from "../stores/store.js";
-import { tagMissing } from "../stores/tag-table.js";
+import { lacksTables, SqliteTables, TABLES, type Value } from "../stores/kit/tables.js";
+import type { AcquireRequest, Answer, EnsureRequest, ReleaseRequest, RenewRequest } from "../stores/lease-store.js";
+import { tagMissing } from "../stores/kit/segment/tag-table.js";
 
 /** What the object uses of its SQL storage. */
 export interface ObjectSql {

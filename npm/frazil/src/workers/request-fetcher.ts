@@ -12,16 +12,16 @@
  *   next attempt does not find its range any more. Both cost numbers, at most two ranges; waiting for it longer would cost time.
  */
 import { waitUntil } from "#host";
-import { attempt } from "../attempt.js";
-import { monotonicClock } from "../clock.js";
-import type { FrazilError } from "../errors.js";
+import { attempt } from "../asking/attempt.js";
+import { monotonicClock } from "../base/clock.js";
+import type { FrazilError } from "../base/errors.js";
 import { SegmentCall } from "../generated/segment.js";
-import type { Port } from "../port.js";
-import { type HolderOptions, type SegmentAsked, SegmentHolder } from "../segment-holder.js";
-import type { Drawable, Outcome, Supply } from "../segment-numbers.js";
-import { taken } from "../segment-waiters.js";
-import { type Waiting, waitIn, wakeAll } from "../waiting.js";
-import { type Weak, weakly } from "../weak.js";
+import type { Port } from "../core/port.js";
+import { type HolderOptions, type SegmentAsked, SegmentHolder } from "../segment/holder.js";
+import type { Drawable, Outcome, Supply } from "../segment/numbers.js";
+import { taken } from "../segment/waiters.js";
+import { type Waiting, waitIn, wakeAll } from "../asking/waiting.js";
+import { type Weak, weakly } from "../asking/weak.js";
 import type { Keep } from "./request-context.js";
 
 /** A request that waits looks again after a quarter of the time that it has waited, within these bounds, in milliseconds. */

@@ -1,8 +1,8 @@
 /** `segmented()`: the numbers of an isolate for a tag. It is called in each request. */
 import { requireWorkers } from "#host";
-import type { HolderOptions } from "../segment-holder.js";
-import { type Drawable, SegmentNumbers, type SegmentOptions } from "../segment-numbers.js";
-import type { LeasesNamespace, OfLeases } from "../stores/durable-object.js";
+import type { HolderOptions } from "../segment/holder.js";
+import { type Drawable, SegmentNumbers, type SegmentOptions } from "../segment/numbers.js";
+import type { LeasesNamespace, OfLeases } from "../stores/durable-object/index.js";
 import type { SegmentStore } from "../stores/segment-store.js";
 import {
   checkSame,

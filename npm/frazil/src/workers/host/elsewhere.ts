@@ -1,5 +1,5 @@
 /** A host that is not Cloudflare's runtime. Importing works, as for types and tools that look at exports; use does not. */
-import { LeaseError } from "../../errors.js";
+import { LeaseError } from "../../base/errors.js";
 
 /** @throws {LeaseError} `STORE_REFUSED`: what was used needs Cloudflare's runtime. */
 export function requireWorkers(used: string): void {

@@ -1,0 +1,55 @@
+/** The clock. No other file of this package reads the time. */
+import { ClockError, refusal } from "./errors.js";
+import { Rule } from "../generated/rules.js";
+
+/** The wall clock, in Unix milliseconds. `Date.now` is looked up at each call, so that a replacement takes effect. */
+export const wallClock = (): number => Date.now();
+
+const ownNow = /* @__PURE__ */ (() => Date.now)();
+
+/** Whether `Date.now` was replaced since this was loaded, as by fake timers. */
+export const isFaked = (): boolean => Date.now !== ownNow;
+
+/** What the monotonic clock showed last. */
+let lastMs = 0;
+/** What the wall clock showed then, if it stood in for that. */
+let lastWallMs = NaN;
+
+/**
+ * Milliseconds since a fixed moment, from a clock that is never set. It stands still while the machine is suspended. Where tests took
+ * `performance` away or replaced it by what shows no such number, the wall clock goes on from the last reading, until `performance` is
+ * there again. It stands still where that is set back, or shows a number by which milliseconds cannot be counted.
+ */
+export function monotonicClock(): number {
+  try {
+    const ms: unknown = globalThis.performance.now();
+    if (Number.isFinite(ms) && (ms as number) >= 0) {
+      lastWallMs = NaN;
+      lastMs = ms as number;
+      return lastMs;
+    }
+  } catch {}
+  const wallMs = Number(wallClock());
+  const passedMs = wallMs - lastWallMs;
+  lastWallMs = wallMs;
+  if (passedMs > 0 && passedMs < 2 ** 53) lastMs += passedMs;
+  // NaN where the wall clock shows no number either.
+  return wallMs - wallMs + lastMs;
+}
+
+/**
+ * When the process or page started, in Unix milliseconds, rounded up; NaN if that is unknown.
+ */
+export function processStartMs(): number {
+  const origin = globalThis.performance?.timeOrigin;
+  return origin > 0 ? Math.ceil(origin) : NaN;
+}
+
+/**
+ * A user's clock that throws for a value that is not a number. The core would see NaN, and could not name the value.
+ */
+export const checkedClock = (now: () => unknown) => (): number => {
+  const ms = now();
+  if (typeof ms !== "number") throw refusal(ClockError, "INVALID_CLOCK", "now", ms, Rule.FINITE_CLOCK);
+  return ms;
+};

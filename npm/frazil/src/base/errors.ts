@@ -1,0 +1,249 @@
+/**
+ * Errors: a stable `code`, its class, and what it is about. The codes and the texts of the rules are generated from the
+ * Rust core, so both backends and the decoder report the same causes in the same words.
+ */
+import type { ErrorCode } from "../generated/errors.js";
+import { Rule } from "../generated/rules.js";
+
+export type { ErrorCode } from "../generated/errors.js";
+
+/** The details of an error besides its code. A field that does not apply is absent. */
+export interface ErrorDetails {
+  /** Whether the same call can succeed later without a change by the caller. */
+  readonly retryable?: boolean;
+  /** The option, argument or field at fault. */
+  readonly field?: string;
+  /**
+   * The value that was given; not enumerable if it is an object. Absent where it may be a password: a text or an object as an option
+   * that is not known or that is one of a store, and a text in the place of options.
+   */
+  readonly value?: unknown;
+  /** The rule that the value broke. */
+  readonly rule?: string;
+  /** Milliseconds until the same call can succeed; of a call for many IDs that ended midway, until it could have gone on. */
+  readonly retryAfterMs?: number;
+  /** The largest count with which the call can succeed. */
+  readonly maxCount?: number;
+  /**
+   * How many IDs a bulk call had issued when it failed. They are at the start of the array, valid, and never issued
+   * again.
+   */
+  readonly issued?: number;
+  /** The position of the error in a text. */
+  readonly position?: number;
+  /** The index of the ID or text at fault among many. */
+  readonly index?: number;
+  /** The error that caused this one. */
+  readonly cause?: unknown;
+}
+
+/** Marks errors of the package, whichever copy, subpath, module format or realm made them. */
+const BRAND: unique symbol = /* @__PURE__ */ Symbol.for("frazil.error") as never;
+
+/** Gives an error a property that is not enumerable. */
+function hide(error: object, key: PropertyKey, value?: unknown): void {
+  Object.defineProperty(error, key, {
+    __proto__: null,
+    value,
+    writable: true,
+    configurable: true,
+  } as PropertyDescriptor);
+}
+
+/** Any error of this package. Branch on `code`. The message is for people and may change. */
+export class FrazilError extends Error {
+  /** The name of the class, which a minifier does not change. @internal */
+  static readonly label: string = "FrazilError";
+  /** Private, since what prints an error prints its own properties, and the message begins with the code. */
+  #code: ErrorCode;
+  declare readonly retryable: boolean;
+  declare readonly field?: string;
+  declare readonly value?: unknown;
+  declare readonly rule?: string;
+  declare readonly retryAfterMs?: number;
+  declare readonly maxCount?: number;
+  declare readonly issued?: number;
+  declare readonly position?: number;
+  declare readonly index?: number;
+
+  constructor(code: ErrorCode, message: string, details?: ErrorDetails) {
+    // It has a `cause` in any case, so that none is read from a polluted `Object.prototype`.
+    const { cause, ...fields } = { cause: undefined, ...details };
+    super(`${code}: ${message}`, cause ? { cause } : undefined);
+    this.#code = code;
+    this.retryable = false;
+    // What an object contains may be secret, and what prints an error prints its enumerable properties.
+    if (Object(fields.value) === fields.value) hide(this, "value");
+    if (details) Object.assign(this, fields);
+  }
+
+  /** The cause, stable across versions. */
+  get code(): ErrorCode {
+    // A Proxy of an error, and an object that inherits from one, have no private fields. Their message may be anything.
+    return #code in this ? this.#code : (String((this as Error).message).match(/[A-Z_]+(?=:)/)?.[0] as ErrorCode);
+  }
+
+  /** @internal */
+  set code(code) {
+    if (#code in this) this.#code = code;
+    else hide(this, "code", code);
+  }
+
+  // As in built-in errors. A derived class, or a program, can set another one.
+  /** @internal */
+  override get name(): string {
+    return (this.constructor as typeof FrazilError).label;
+  }
+
+  /** @internal */
+  override set name(name) {
+    hide(this, "name", name);
+  }
+
+  /** @internal */
+  get [BRAND](): string {
+    return (this.constructor as typeof FrazilError).label;
+  }
+
+  /** All details, for logs. `value` is written as in the message, since JSON has no bigint. */
+  toJSON(): object {
+    const { name, message, code } = this;
+    return Object.assign({ name, message, code }, this, Object.hasOwn(this, "value") && { value: show(this.value) });
+  }
+
+  /** Whether a value is an error of this package, from any copy or realm. */
+  static is(error: unknown): error is FrazilError {
+    return isFrazilError(error);
+  }
+
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    try {
+      // A derived class has no label of its own, and the usual rule applies.
+      if (!Object.hasOwn(this, "label")) return super[Symbol.hasInstance](error);
+      const brand = (error as { [BRAND]?: unknown } | null | undefined)?.[BRAND];
+      return this.label === "FrazilError" ? typeof brand === "string" : brand === this.label;
+    } catch {
+      // A revoked Proxy, or a getter that throws: no error of the package.
+      return false;
+    }
+  }
+}
+
+// For loggers, which copy what `for` finds.
+Object.defineProperty(FrazilError.prototype, "code", { __proto__: null, enumerable: true } as PropertyDescriptor);
+
+// Outside the class, since a bundler renames a class that refers to itself, and stack traces would show that name.
+const isFrazilError = (error: unknown): error is FrazilError => error instanceof FrazilError;
+
+/** The program or its environment is set up wrongly. */
+export class ConfigError extends FrazilError {
+  /** @internal */
+  static override readonly label = "ConfigError";
+}
+
+/** The clock or the time field does not allow it, now or any more. */
+export class ClockError extends FrazilError {
+  /** @internal */
+  static override readonly label = "ClockError";
+}
+
+/** The right to mint is missing, or the store that grants it is unavailable. */
+export class LeaseError extends FrazilError {
+  /** @internal */
+  static override readonly label = "LeaseError";
+}
+
+/** The value to decode is not an ID, or not an ID of this layout. */
+export class DecodeError extends FrazilError {
+  /** @internal */
+  static override readonly label = "DecodeError";
+}
+
+/** The first 64 characters of a text, none of them in halves. */
+const cut = (text: string): string => text.replace(/^(.{64}).+/su, "$1…");
+
+/** A text from outside in quotes. JSON leaves some of what a terminal acts on or hides, such as U+009B and a zero-width space. */
+const quoted = (text: string): string => JSON.stringify(cut(text)).replace(/\p{C}/gu, "\ufffd");
+
+/** A name from outside as it is written in a message: short, and without control characters. @internal */
+export const showName = (name: string): string => quoted(name).slice(1, -1);
+
+/** A value as it is written in a message: short, and so that its type is visible. @internal */
+export function show(value: unknown): string {
+  if (typeof value === "string") return quoted(value);
+  if (typeof value === "bigint")
+    // The digits of a huge one would take seconds.
+    return BigInt.asIntN(65, value) === value ? `${value}n` : "a bigint of more than 64 bits";
+  return Object(value) !== value ? showName(String(value)) : typeof value === "object" ? "an object" : "a function";
+}
+
+/** The error for a value that breaks a rule. It names the field, the value and the rule. @internal */
+export function refusal(
+  Class: typeof FrazilError,
+  code: ErrorCode,
+  field: string,
+  value: unknown,
+  template: string,
+  min?: unknown,
+  max?: unknown,
+  details?: ErrorDetails,
+  shown = show(value),
+): FrazilError {
+  // By functions, since `$&` in a text would stand for something else.
+  const rule = template.replace("{min}", () => min as string).replace("{max}", () => max as string);
+  return new Class(code, `${field} is ${shown}: ${rule}`, { field, value, rule, ...details });
+}
+
+/** The message of a refusal that ends by waiting. */
+const retryText = (meaning: string | undefined, retryAfterMs: number, times = ""): string =>
+  `${meaning} Retry after ${retryAfterMs} ms${times || "."}`;
+
+/** A refusal by the clock that ends by waiting. @internal */
+export function retryError(
+  code: ErrorCode,
+  meaning: string | undefined,
+  retryAfterMs: number,
+  times?: string,
+): FrazilError {
+  const text = retryText(meaning, retryAfterMs, times);
+  const error: { retryable: boolean; retryAfterMs?: number } = new ClockError(code, text);
+  error.retryable = true;
+  error.retryAfterMs = retryAfterMs;
+  return error as FrazilError;
+}
+
+/** The error for a refusal by the core that is not about a rule. It says when to retry, if waiting helps. @internal */
+export function withoutRule(
+  Class: typeof FrazilError,
+  code: ErrorCode,
+  meaning: string | undefined,
+  retryable: boolean,
+  retryAfterMs: number,
+  details?: ErrorDetails,
+  times = "",
+): FrazilError {
+  const text = retryAfterMs ? retryText(meaning, retryAfterMs, times) : `${meaning}${times}`;
+  return new Class(code, text, { retryable, ...(retryAfterMs && { retryAfterMs }), ...details });
+}
+
+/** A `refusal` that is a `ConfigError`. @internal */
+export function configError(
+  code: ErrorCode,
+  field: string,
+  value: unknown,
+  rule: string,
+  min?: unknown,
+  max?: unknown,
+): FrazilError {
+  return refusal(ConfigError, code, field, value, rule, min, max);
+}
+
+/** Whether a value is a whole number in a range. @internal */
+export const isWhole = (value: unknown, min: number, max: number): value is number =>
+  Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+
+/** A value that is a whole number in a range, or else a `ConfigError` that names the rule. @internal */
+export function whole(code: ErrorCode, field: string, value: unknown, min: number, max: number): number {
+  if (isWhole(value, min, max)) return value;
+  throw configError(code, field, value, Rule.WHOLE_NUMBER, min, max);
+}

@@ -1,0 +1,80 @@
+/** Reads objects of options. Refuses unknown keys: a misspelt key would silently leave the default in place. */
+import { type ErrorCode, showName } from "./errors.js";
+import { Rule } from "../generated/rules.js";
+import { ownOf } from "./own-properties.js";
+import { describedError, unshownError } from "./value-text.js";
+
+/** The largest edit distance at which a known name is suggested for a misspelt one. */
+const MAX_DISTANCE = 4;
+
+/** The Levenshtein distance: how many letters to insert, delete or change to turn one text into the other. */
+function distance(from: string, to: string): number {
+  // `row` has the distance from the letters so far to each prefix of `to`. `left` is the previous entry of the new row.
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  let left = 0;
+  // A key from outside may be long. Its first 32 letters are then already too far from every name.
+  for (const letter of from.split("", 32)) {
+    row = row.map((above, at) => {
+      const changed = (row[at - 1] as number) + Number(letter !== to[at - 1]);
+      left = at === 0 ? above + 1 : Math.min(above + 1, left + 1, changed);
+      return left;
+    });
+  }
+  return row[to.length] as number;
+}
+
+/** The hint for an unknown name: the nearest known one, or else `hint`. */
+export function hintOf(key: string, known: string, hint = ` (one of ${known})`): string {
+  // A name that has less than half of the letters was not meant: "step" by "scope".
+  let least = Math.min(MAX_DISTANCE, key.length / 2) + 1 / 2;
+  for (const name of known.split(", ")) {
+    const letters = distance(key, name);
+    if (letters < least) {
+      least = letters;
+      hint = ` (did you mean ${name}?)`;
+    }
+  }
+  return hint;
+}
+
+/** What other packages call a node id and an epoch. */
+const NODES = /^(worker|machine|instance|server|process|shard|data_?cent|region|m?id$)/i;
+
+/** The known name for what other packages call differently; any other key unchanged. */
+const ourName = (key: string): string => (/epoch/i.test(key) ? "epochMs" : NODES.test(key) ? "node" : key);
+
+/** The error for an object with a class: properties that are not its own would silently be defaults. */
+function notPlain(code: ErrorCode, field: string, value: object, known: string): Error {
+  const isShort = known === "signal" || Array.isArray(value);
+  const cure = isShort ? `: { ${known} }` : "; spread it ({ ...options }) or name its fields";
+  return describedError(code, field, value, Rule.AN_OBJECT + cure);
+}
+
+/**
+ * Reads the own properties of an object, each value once, and checks their names. An object with a class is accepted if
+ * all known names are its own properties, as for a layout or a decoded ID of any copy of the package.
+ *
+ * @param known The names of the keys, as the message lists them.
+ * @param ignored Further keys that are allowed.
+ * @throws {ConfigError} with `code`, if the value is not a plain object or has another key. The message suggests the
+ * nearest name.
+ */
+export function checkKeys<T>(code: ErrorCode, field: string, given: T, known: string, ignored = ""): T & object {
+  if (typeof given !== "object" || given === null)
+    throw unshownError(code, field, given, `${Rule.AN_OBJECT}: { ${known} }`);
+  const own = ownOf(given);
+  const prototype: unknown = Object.getPrototypeOf(given);
+  // Also true for objects of another realm.
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (!isPlain && !known.split(", ").every((name) => name in own)) throw notPlain(code, field, given, known);
+  // The lists are split separately: the engine caches the result for a constant string, but not for a concatenation.
+  const names = known.split(", ");
+  const others = ignored.split(", ");
+  for (const key of Object.keys(own)) {
+    if (names.includes(key) || others.includes(key)) continue;
+    const name = ourName(key);
+    const rule = Rule.KNOWN_KEY + hintOf(names.includes(name) ? name : key, known);
+    throw unshownError(code, showName(key), own[key as never], rule);
+  }
+  return own;
+}

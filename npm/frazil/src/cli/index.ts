@@ -1,0 +1,67 @@
+#!/usr/bin/env node
+/** The command line tool, `npx frazil`. It reads arguments and prints; the package does the rest. */
+import { FrazilError } from "frazil";
+import { COMMANDS, checkFlags, commandOf, meantBy } from "./commands.js";
+import { readArguments } from "./flags.js";
+import { helpOf, helpOfCommand } from "./help.js";
+import { complain, endWithReader, leaveOutBackendWarning, print } from "./output.js";
+import { toldOf } from "./refusal.js";
+import { UsageError } from "./usage-error.js";
+import { version } from "./version.js";
+
+/** Prints a text, and is the end of the command. */
+async function printed(text: string): Promise<number> {
+  await print(text);
+  return 0;
+}
+
+async function main(args: string[]): Promise<number> {
+  const { flags, positionals } = readArguments(args, (wanted) => COMMANDS.find(({ name }) => name === wanted)?.flags);
+  const { help, version: isVersion, ...others } = flags;
+  const [name, ...rest] = positionals;
+  if (isVersion) return printed(`${version()}\n`);
+  if (name === undefined && !help && Object.keys(others).length > 0)
+    throw new UsageError(
+      `${args.join(" ")} has no command: one of ${COMMANDS.map((command) => command.name).join(", ")}`,
+    );
+  const [about = "help"] = rest;
+  if (name === undefined || (name === "help" && about === "help")) return printed(helpOf(COMMANDS));
+  if (name === "help") return printed(helpOfCommand(commandOf(about)));
+  const command = commandOf(name);
+  if (help) return printed(helpOfCommand(command));
+  checkFlags(command, others);
+  if (rest.length > 0 && !command.takesArguments)
+    throw new UsageError(`${rest.join(" ")} was not expected${meantBy(command, rest)}`);
+  return command.run(others, rest);
+}
+
+/** For those who give with -n how many they want, as for `head`. */
+function countHint({ code }: FrazilError, args: readonly string[]): string {
+  const [, count] = / -n ?(\d+)( |$)/.exec(args.join(" ")) ?? [];
+  return code === "INVALID_NODE" && args[0] === "next" && count !== undefined
+    ? `. -n is the node id. How many is --count: npx frazil next --count ${count}`
+    : "";
+}
+
+/** What a person is told about an error, and the exit code: 1 for a refusal, 2 for wrong arguments. */
+function answerTo(error: unknown, args: readonly string[]): [text: string, exitCode: number] {
+  if (error instanceof UsageError) {
+    const used = COMMANDS.find(({ name }) => args.includes(name));
+    return [`${error.message}\nnpx frazil ${used ? `help ${used.name}` : "--help"} shows what can be done.`, 2];
+  }
+  if (FrazilError.is(error)) return [`${error.code}: ${toldOf(error)}${countHint(error, args)}`, 1];
+  // An error of the system, such as of a file that is read.
+  if ((error as { syscall?: unknown }).syscall !== undefined) return [(error as Error).message, 1];
+  throw error;
+}
+
+leaveOutBackendWarning();
+endWithReader();
+const args = process.argv.slice(2);
+try {
+  process.exitCode = await main(args);
+} catch (error) {
+  const [text, exitCode] = answerTo(error, args);
+  process.exitCode = exitCode;
+  await complain(`frazil: ${text}\n`);
+}

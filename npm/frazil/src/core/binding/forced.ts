@@ -1,0 +1,28 @@
+/** FRAZIL_BACKEND, which forces one backend. */
+
+import type { Backend } from "../boundary.js";
+import { mayRead } from "../../base/environment.js";
+import { ConfigError } from "../../base/errors.js";
+
+const RULE = "must be native or wasm";
+
+/**
+ * The backend that the environment forces, if it does.
+ *
+ * @throws {ConfigError} `INVALID_OPTION` for another value.
+ */
+export function forcedBackend(): Backend | undefined {
+  let forced: string | undefined;
+  try {
+    if (mayRead("FRAZIL_BACKEND")) forced = globalThis.process?.env?.["FRAZIL_BACKEND"];
+  } catch {
+    return undefined; // no permission
+  }
+  if (!forced) return undefined;
+  if (forced === "native" || forced === "wasm") return forced;
+  throw new ConfigError("INVALID_OPTION", `FRAZIL_BACKEND is ${JSON.stringify(forced)}: ${RULE}`, {
+    field: "FRAZIL_BACKEND",
+    value: forced,
+    rule: RULE,
+  });
+}

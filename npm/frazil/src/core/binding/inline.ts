@@ -1,0 +1,109 @@
+/** WebAssembly from base64 text in the bundle: for hosts that can compile it but may have no file to load it from. */
+import text from "../../build/frazil.wasm";
+import type { Binding } from "../boundary.js";
+import { ConfigError } from "../../base/errors.js";
+import { forcedBackend } from "./forced.js";
+import { MARK_VARIABLE, type MarkHost, mark } from "./marks.js";
+import { isWorkerThread } from "./threads.js";
+import { bindExports, checkByteOrder, instanceOf } from "./wasm.js";
+
+/** What this reads of the global object. */
+interface Global {
+  readonly Deno?: { readonly permissions?: Permissions };
+  readonly document?: unknown;
+}
+
+/** Of Deno: what the program may do without asking its user. */
+type Permissions = { querySync(permission: { name: string; variable?: string }): { state: string } };
+
+/**
+ * Whether this is Node or Bun, for whose programs this entry is not. A bundler that is not told what a program runs on chooses it
+ * (Rollup, esbuild). Test environments that stand in for a browser, such as jsdom, have a document.
+ */
+function isServer(): boolean {
+  const { Deno, document } = globalThis as Global;
+  const { versions, getBuiltinModule } = globalThis.process ?? {};
+  return Deno === undefined && document === undefined && versions?.node !== undefined && getBuiltinModule !== undefined;
+}
+
+const REMEDY =
+  'tell the bundler that the program runs on Node (esbuild: --platform=node; Rollup: resolve({ exportConditions: ["node"] })), or keep frazil external (docs/bundlers.md)';
+
+/** What a refusal says where this entry is the wrong one. */
+export const wrongEntry = (): string =>
+  isServer() ? `. This is the entry of frazil for browsers: in Node, ${REMEDY}` : "";
+
+/** The bytes of the module, decoded from the text. */
+export const wasmBytes = () => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+
+/**
+ * Warns in Node and Bun, where the addon would be expected.
+ *
+ * @throws {ConfigError} `NATIVE_REQUIRED` if the environment forces the addon, which this entry of the package cannot load.
+ */
+export function load(): Binding {
+  const forced = forcedBackend();
+  if (forced === "native")
+    throw new ConfigError(
+      "NATIVE_REQUIRED",
+      `FRAZIL_BACKEND asks for the native addon, and this entry of frazil has none: it is the one for browsers and Deno. ${
+        isServer()
+          ? `In Node, ${REMEDY}`
+          : 'In Deno, createRequire(import.meta.url)("frazil") loads the addon (deno run -A)'
+      }`,
+    );
+  const binding = bindExports(() => {
+    checkByteOrder();
+    return instanceOf(new WebAssembly.Module(wasmBytes()));
+  }, " (a page allows it with script-src 'wasm-unsafe-eval')");
+  if (isServer() && forced === undefined)
+    globalThis.process?.emitWarning("frazil runs on WebAssembly, because this is its entry for browsers, in Node", {
+      code: "FRAZIL_WASM",
+      detail: `WebAssembly shares no state between worker threads, and has no Snowflake.local(). To have the addon, ${REMEDY}. FRAZIL_BACKEND=wasm chooses WebAssembly without this warning.`,
+    });
+  return binding;
+}
+
+/**
+ * Capabilities that the host may have, 0 or 1. An enum, because esbuild inlines its numbers and removes the code for
+ * capabilities that the host never has.
+ */
+export enum Host {
+  /** A thread may be allowed to block; `canBlock` tells. */
+  BLOCKS = 1,
+  /** There may be worker threads, each with its own WebAssembly memory. */
+  THREADS = 1,
+  /** There may be the native addon, and with it state files. */
+  FILES = 0,
+  /** A program runs in many isolates at a time, which share nothing, and nothing numbers them. */
+  ISOLATES = 0,
+  /** A program may run in pages of a browser, of which a person has several. */
+  PAGES = 1,
+  /** The clock moves while a program runs. On Cloudflare Workers it stands still in a turn of the event loop. */
+  MOVING_CLOCK = 1,
+}
+
+/**
+ * Whether this is a worker thread, whose WebAssembly shares no memory with that of the main thread. A bundle for browsers
+ * may also run in Node, Bun and Deno. The workers of a browser are not told from its main thread.
+ */
+export const inWorkerThread = (): boolean =>
+  isWorkerThread(globalThis.process?.getBuiltinModule?.("node:worker_threads"));
+
+/**
+ * Marks the process in Node and Bun, and in Deno, where `require` loads the addon in other threads. Without Deno's permission for native
+ * code there is none, and no thread has more permissions than the main thread. Elsewhere this does nothing: other threads and realms
+ * cannot be seen.
+ *
+ * @throws {ConfigError} `STATE_CONFLICT`. See `marks.ts`.
+ */
+export function markProcess(): void {
+  const builtin = globalThis.process?.getBuiltinModule as MarkHost["builtin"];
+  const { permissions } = (globalThis as Global).Deno ?? {};
+  if (isServer()) mark({ builtin, mayRead: true, maySet: true });
+  else if (permissions !== undefined && builtin !== undefined) {
+    const may = (name: string, variable?: string) =>
+      permissions.querySync(variable === undefined ? { name } : { name, variable }).state === "granted";
+    if (may("ffi")) mark({ builtin, mayRead: may("read"), maySet: may("env", MARK_VARIABLE) });
+  }
+}

@@ -1,0 +1,324 @@
+/** The binding for Node: the native addon if it loads, and WebAssembly otherwise. */
+
+import type { ArrayCalls, Binding, Calls, FileCalls } from "../boundary.js";
+import { ConfigError } from "../../base/errors.js";
+import { type StateFiles, stateFilesOf } from "../state-files.js";
+import { Page } from "../../generated/page.js";
+import { noAddonError, noneFor, ofAnotherSystem, reasonsOf, remedyOf } from "../no-addon.js";
+import { ownOf } from "../../base/own-properties.js";
+import { builtin } from "./builtin.js";
+import { closeCarriers, registeredCarriers } from "./carriers.js";
+import { forcedBackend } from "./forced.js";
+import { wasmBytes } from "./inline.js";
+import { mark } from "./marks.js";
+import { isWorkerThread } from "./threads.js";
+import { bindExports, checkByteOrder, type Exports, wasmUnavailable } from "./wasm.js";
+
+interface Addon extends Calls, ArrayCalls, FileCalls {
+  abi(): number;
+  /** A page that lives as long as its owner. */
+  page(owner: object): { readonly page: number; readonly memory: Uint8Array };
+}
+
+/** The systems that have an addon, as `process` names them. */
+const SYSTEMS = /^(linux|darwin|win32)-(x64|arm64)$/;
+
+/**
+ * The packages that may contain the addon for this machine. For both glibc and musl: the wrong one fails to load.
+ *
+ * @throws {Error} if there is none for the system
+ */
+function addonPackages(): string[] {
+  const { platform, arch } = process;
+  if (!SYSTEMS.test(`${platform}-${arch}`)) throw noneFor(`${platform}-${arch}`);
+  if (platform === "linux") return [`frazil-linux-${arch}-gnu`, `frazil-linux-${arch}-musl`];
+  return [`frazil-${platform}-${arch}`];
+}
+
+/** The options by which Node runs a text instead of a file: then `argv[1]` is an argument of the program. */
+const RUNS_TEXT = /^(-e|-p|-pe|--eval|--print)(=|$)/;
+
+/**
+ * The files from whose folders `node_modules` are searched for the addon: the file that contains frazil, if it is one (Turbopack writes
+ * `/ROOT/` into `__filename`, and an ES module has none), then the program. The working directory counts only for the text of
+ * `node -e` and `-p`, which was typed there: nobody expects a program to load native code from wherever it is started.
+ *
+ * A place that cannot be looked at leaves the others, and goes to `causes`.
+ */
+function places(causes: unknown[]): string[] {
+  const { realpathSync, statSync } = builtin("node:fs");
+  const { isAbsolute, join } = builtin("node:path");
+  const found = new Set<string>();
+  const look = (place: () => string | undefined) => {
+    try {
+      const path = place();
+      if (path !== undefined) found.add(path);
+    } catch (error) {
+      causes.push(error);
+    }
+  };
+  const isFile = (path: string) => isAbsolute(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  look(() => (typeof __filename === "string" && isFile(__filename) ? __filename : undefined));
+  // A program may have replaced the list by anything.
+  const options: unknown = process.execArgv;
+  // The module of threads takes 2 ms to load, and is loaded for such a program only. A worker has the options of its program.
+  const runsText =
+    Array.isArray(options) &&
+    options.some((option) => RUNS_TEXT.test(`${option}`)) &&
+    builtin("node:worker_threads").isMainThread;
+  look(() => {
+    // In a worker, and where a program has changed its arguments, this may be anything.
+    const program: unknown = process.argv?.[1];
+    if (typeof program !== "string" || !isAbsolute(program) || runsText) return undefined;
+    const isFolder = statSync(program, { throwIfNoEntry: false })?.isDirectory() === true;
+    // `node app` runs `app.js`, or `app/index.js`. A global command is a link to its program.
+    return isFolder ? join(program, "index.js") : isFile(program) ? realpathSync(program) : program;
+  });
+  if (runsText) look(() => join(process.cwd(), "program"));
+  return [...found];
+}
+
+/** Loads a package from the program or the bundle that `frazil/native` is a part of. */
+function loadRegistered(addonPackage: string): Addon | undefined {
+  const loaded = registeredCarriers()?.(addonPackage);
+  if (loaded && "error" in loaded) throw loaded.error;
+  const addon = loaded?.addon as Addon | undefined;
+  if (addon === undefined || typeof addon.abi === "function") return addon;
+  // What a bundler gives for a file that it only copies, such as its URL.
+  throw new Error(`the bundler gives ${typeof addon} in place of ${addonPackage}: it must load .node files by require`);
+}
+
+/** Loads a package from the first of the places that has it. */
+function loadFrom(searched: readonly string[], addonPackage: string): Addon {
+  const { createRequire } = builtin("node:module");
+  for (const place of searched) {
+    const require = createRequire(place);
+    let path: string;
+    try {
+      path = require.resolve(addonPackage);
+    } catch (error) {
+      // With a path, the package is there, and what it names is not.
+      const { code, path } = error as { code?: unknown; path?: unknown };
+      if (code === "MODULE_NOT_FOUND" && path === undefined) continue;
+      throw error;
+    }
+    return require(path) as Addon;
+  }
+  throw new Error(`Cannot find module '${addonPackage}' from ${searched.join(" or ") || "any file: none is known"}`);
+}
+
+const NAME_OF_ADDON = /^frazil-(linux|darwin|win32)-/;
+
+/** The packages of the addon in the `node_modules` that were searched, if none of them is for this system. */
+function foundForOthers(searched: readonly string[]): string[] {
+  if (searched.length === 0) return [];
+  const { createRequire } = builtin("node:module");
+  const { readdirSync } = builtin("node:fs");
+  const folders = searched.flatMap((place) => createRequire(place).resolve.paths("frazil") ?? []);
+  const found = folders.flatMap((folder) => {
+    try {
+      return readdirSync(folder).filter((name) => NAME_OF_ADDON.test(name));
+    } catch {
+      return []; // there is no such folder, or no permission to list it
+    }
+  });
+  return addonPackages().some((ours) => found.includes(ours)) ? [] : [...new Set(found)];
+}
+
+/** `admit`, which asks the core once for the calls of a generator with the same count or a smaller one: whatever is admitted stays so. */
+function admitOnce(admit: Calls["admit"]): Calls["admit"] {
+  let [ofHandle, ofWaitMs, admitted] = [NaN, NaN, -1];
+  return (page, handle, count, waitMs) => {
+    if (handle === ofHandle && waitMs === ofWaitMs && count >>> 0 === count && count <= admitted) return 0;
+    const status = admit(page, handle, count, waitMs);
+    if (status === 0) [ofHandle, ofWaitMs, admitted] = [handle, waitMs, count];
+    return status;
+  };
+}
+
+function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
+  const causes: unknown[] = [];
+  const ways: ((addonPackage: string) => Addon | undefined)[] = [loadRegistered];
+  let searched: string[] = [];
+  let names: string[] = [];
+  try {
+    names = addonPackages();
+    searched = places(causes);
+    ways.push((addonPackage) => loadFrom(searched, addonPackage));
+  } catch (error) {
+    causes.push(error);
+  }
+  const attempts = names.flatMap((addonPackage) => ways.map((load) => ({ addonPackage, load })));
+  for (const { addonPackage, load } of attempts) {
+    try {
+      const addon = load(addonPackage);
+      if (addon === undefined) continue;
+      if (addon.abi() !== Page.ABI) throw new Error(`${addonPackage} was built for another version of frazil`);
+      const bind = (): Binding<StateFiles> => {
+        const files = stateFilesOf(addon);
+        // `files` owns the page, since the port refers to it as long as the port lives.
+        const { page, memory } = addon.page(files);
+        // Read once: reading the buffer of a view calls into the engine, and the buffer is needed at each call of the
+        // core.
+        const { buffer } = memory;
+        return {
+          backend: "native",
+          calls: { ...addon, admit: admitOnce(addon.admit) },
+          files,
+          arrays: addon,
+          page,
+          memory: { buffer },
+          buffer: () => buffer,
+          offset: 0,
+          causes,
+          anotherPage: bind,
+        };
+      };
+      return { binding: bind(), causes };
+    } catch (error) {
+      // Another copy of the addon has its own states, and WebAssembly beside it would issue the same IDs.
+      if ((error as { code?: unknown }).code === "STATE_CONFLICT") {
+        throw new ConfigError("STATE_CONFLICT", (error as Error).message, { cause: error });
+      }
+      causes.push(error);
+    }
+  }
+  const others = foundForOthers(searched);
+  if (others.length > 0) causes.push(ofAnotherSystem(others));
+  return { causes };
+}
+
+/** The key under which the realms of a thread find its WebAssembly, on an object that they all share. */
+const THREAD_WASM = Symbol.for("frazil.wasm");
+
+/**
+ * Makes the instance in the main realm of the thread, so that it outlives the realm that asks for it and does not keep
+ * that realm alive. Returns a function, because a copy of `process`, which Jest makes for each realm, then holds the
+ * same function.
+ */
+const INSTANTIATE = `(bytes) => {
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes));
+  return () => exports;
+}`;
+
+/** The one instance of the thread. If each vm context had its own, they would issue the same IDs. */
+function loadWasm(): Binding<StateFiles> {
+  const thread = builtin("node:process") as { [THREAD_WASM]?: () => Exports };
+  const binding = bindExports(() => {
+    checkByteOrder();
+    if (thread[THREAD_WASM] === undefined) {
+      const make = builtin("node:vm").runInThisContext(INSTANTIATE);
+      Object.defineProperty(thread, THREAD_WASM, ownOf({ value: make(wasmBytes()) }));
+    }
+    return (thread[THREAD_WASM] as () => Exports)();
+  });
+  // WebAssembly returns a signed integer.
+  const abi = (thread[THREAD_WASM]?.().abi() as number) >>> 0;
+  if (abi !== Page.ABI) {
+    throw new ConfigError(
+      "STATE_CONFLICT",
+      `another version of frazil runs on WebAssembly in this thread, and its states cannot be shared (page ${abi}, ours ${Page.ABI}): install one version`,
+    );
+  }
+  return binding;
+}
+
+/** Marks the process. See `marks.ts`. */
+export const markProcess = (): void => mark({ builtin, mayRead: true, maySet: true });
+
+/** Whether this is a worker thread. Node 21 and 22.0 to 22.2 have no `getBuiltinModule`. */
+export function inWorkerThread(): boolean {
+  let threads: typeof import("node:worker_threads") | undefined;
+  try {
+    threads = builtin("node:worker_threads");
+  } catch {
+    // There is no `require` in a bundle that is an ES module. Then it is not known.
+  }
+  return isWorkerThread(threads);
+}
+
+/** See `inline.ts`. */
+export const wrongEntry = (): string => "";
+
+/** See `inline.ts`. */
+export enum Host {
+  BLOCKS = 1,
+  THREADS = 1,
+  FILES = 1,
+  ISOLATES = 0,
+  PAGES = 0,
+  MOVING_CLOCK = 1,
+}
+
+export function load(): Binding<StateFiles> {
+  const forced = forcedBackend();
+  if (forced === "wasm") return loadWasm();
+  const { binding, causes } = loadNative();
+  if (binding !== undefined) return binding;
+  const reasons = reasonsOf(causes);
+  if (forced === "native") {
+    throw new ConfigError(
+      "NATIVE_REQUIRED",
+      `FRAZIL_BACKEND asks for the native addon, and none could be loaded: ${reasons}. To have one, ${remedyOf(causes)}`,
+      { cause: noAddonError(causes) },
+    );
+  }
+  const fallback = wasmFallback(causes);
+  closeCarriers();
+  warnOnce(reasons, remedyOf(causes));
+  return fallback;
+}
+
+/** WebAssembly in place of the addon. If it fails too, the error has the causes of both. */
+function wasmFallback(causes: readonly unknown[]): Binding<StateFiles> {
+  try {
+    return { ...loadWasm(), causes };
+  } catch (error) {
+    if ((error as ConfigError).code === "STATE_CONFLICT") throw error;
+    const all = [...causes, (error as Error).cause];
+    throw wasmUnavailable(new AggregateError(all, "no backend could be loaded"), all.join("; "));
+  }
+}
+
+/** The note that the warning was given, for threads that start later. */
+const NOTE = "FRAZIL_WASM";
+/**
+ * A file that hardly any program opens. An open one is the same note for threads that run already, until the thread that opened it ends.
+ * Linux only.
+ */
+const NOTE_FILE = "/proc/self/coredump_filter";
+
+/**
+ * Whether no thread of the process has given the warning. The descriptors of a process belong to all its threads. Two threads that
+ * ask at the same time may both be the first.
+ */
+function isFirstToWarn(): boolean {
+  const { getEnvironmentData, setEnvironmentData } = builtin("node:worker_threads");
+  if (getEnvironmentData(NOTE) !== undefined) return false;
+  setEnvironmentData(NOTE, true);
+  const { openSync, readdirSync, readlinkSync } = builtin("node:fs");
+  try {
+    const noted = `/proc/${process.pid}/${NOTE_FILE.slice("/proc/self/".length)}`;
+    const isNote = (name: string) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${name}`) === noted;
+      } catch {
+        return false; // closed meanwhile
+      }
+    };
+    if (readdirSync("/proc/self/fd").some(isNote)) return false;
+    openSync(NOTE_FILE, "r");
+    return true;
+  } catch {
+    return true; // not Linux, or no permission to read files
+  }
+}
+
+/** Warns once in a process. */
+function warnOnce(reasons: string, remedy: string): void {
+  if (!isFirstToWarn()) return;
+  process.emitWarning(`frazil runs on WebAssembly, because no native addon could be loaded: ${reasons}`, {
+    code: NOTE,
+    detail: `WebAssembly shares no state between worker threads, and has no Snowflake.local(). To have the addon, ${remedy}. FRAZIL_BACKEND=wasm chooses WebAssembly without this warning.`,
+  });
+}

@@ -1,0 +1,27 @@
+/** Worker threads of Node, Bun and Deno, in which static node ids on WebAssembly are refused. */
+import { ConfigError } from "../../base/errors.js";
+
+/** Of the global object: what Deno has, and what it has in workers only. */
+interface Global {
+  readonly Deno?: unknown;
+  readonly DedicatedWorkerGlobalScope?: unknown;
+}
+
+/**
+ * Whether this is a worker thread of Node, Bun or Deno. A browser has no `process`, or one without the version of Node.
+ *
+ * @param threads the module `node:worker_threads`, or `undefined` if it cannot be had
+ * @throws {ConfigError} `NATIVE_REQUIRED` if that cannot be found out
+ */
+export function isWorkerThread(threads: { readonly isMainThread: boolean } | undefined): boolean {
+  const { Deno, DedicatedWorkerGlobalScope } = globalThis as Global;
+  // In a web worker of Deno, `isMainThread` is true.
+  if (Deno !== undefined && DedicatedWorkerGlobalScope !== undefined) return true;
+  if (typeof threads?.isMainThread === "boolean") return !threads.isMainThread;
+  if (globalThis.process?.versions?.node === undefined) return false;
+  throw new ConfigError(
+    "NATIVE_REQUIRED",
+    "frazil cannot find out whether this is a worker thread, because node:worker_threads cannot be loaded (Node 21 and 22.0 to 22.2 have no process.getBuiltinModule), so on WebAssembly a static node id is refused: update Node, or pass unshared: true if no other thread has this node id",
+    { field: "node" },
+  );
+}

@@ -1,0 +1,89 @@
+/** The WebAssembly binding: a compiled module, or the exports of its instance. */
+
+import type { Binding, Calls } from "../boundary.js";
+import { ConfigError } from "../../base/errors.js";
+
+/** The exports of the module. */
+export interface Exports extends Calls {
+  readonly memory: WebAssembly.Memory;
+  abi(): number;
+  page(): number;
+}
+
+/** The error if WebAssembly is not available. */
+export const wasmUnavailable = (cause: unknown, reasons = String(cause), hint = ""): ConfigError =>
+  new ConfigError("WASM_UNAVAILABLE", `WebAssembly cannot be used here${hint}: ${reasons}`, { cause });
+
+const CALLS = "open release admit reserve next health lease segment";
+
+/** The exports of a new instance. The module has no imports: see `crates/xtask/src/module.rs`. */
+export const instanceOf = (module: WebAssembly.Module): Exports =>
+  new WebAssembly.Instance(module).exports as unknown as Exports;
+
+/**
+ * The module's memory is little-endian, and views of it have the byte order of the processor. Not for Workers and edge runtimes, which
+ * run on no other processors.
+ *
+ * @throws {Error} on a big-endian processor
+ */
+export function checkByteOrder(): void {
+  if (new Uint8Array(new Uint16Array([1]).buffer)[0] === 0)
+    throw new Error("this processor is big-endian: frazil decodes on it, and mints on little-endian ones only");
+}
+
+/** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. `hint`: what allows it there. */
+export function bindExports(make: () => Exports, hint?: string): Binding {
+  try {
+    const exports = make();
+    const page = exports.page();
+    const asUint = BigInt.asUintN;
+    const calls = {} as Record<keyof Calls, (...given: unknown[]) => unknown>;
+    let stopped: unknown;
+    // A stack overflow inside the module ends a call halfway. The next call then traps, and the module is stopped for
+    // good. A stack overflow before the module is entered leaves it intact.
+    const halt = (cause: unknown) => {
+      if ((cause as Error).name === "RangeError") throw cause;
+      const said = `WebAssembly was stopped inside a call and cannot go on: ${cause}`;
+      stopped = new ConfigError("WASM_UNAVAILABLE", said, { cause });
+    };
+    for (const name of CALLS.split(" ") as (keyof Calls)[]) {
+      const call = exports[name] as (...given: unknown[]) => bigint;
+      // Five parameters, and no rest parameter with spread: spread calls an iterator, which a program can replace.
+      calls[name] = (a?: unknown, b?: unknown, c?: unknown, d?: unknown, e?: unknown) => {
+        try {
+          if (stopped === undefined) {
+            const answer = call(a, b, c, d, e);
+            // WebAssembly returns signed integers. Statuses and addresses are below 2^31, but an ID may be 2^63 or more.
+            return name === "next" ? asUint(64, answer) : answer;
+          }
+        } catch (error) {
+          if (name !== "release") halt(error);
+        }
+        // `release` does not throw: nobody can catch an error of a finalization callback, and a stopped module holds
+        // nothing.
+        if (name !== "release") throw stopped;
+        return undefined;
+      };
+    }
+    // The getter is captured now: one that is replaced later is user code.
+    const { get } = Object.getOwnPropertyDescriptor(WebAssembly.Memory.prototype, "buffer") as PropertyDescriptor;
+    const apply = Reflect.apply;
+    const { memory } = exports;
+    const buffer = () => apply(get as () => ArrayBuffer, memory, []);
+    // All fields are own properties, so that none is read from a polluted `Object.prototype`.
+    return {
+      backend: "wasm",
+      calls: calls as unknown as Calls,
+      files: undefined,
+      arrays: undefined,
+      anotherPage: undefined,
+      page,
+      memory,
+      buffer,
+      offset: page,
+      causes: [],
+    };
+  } catch (error) {
+    throw wasmUnavailable(error, undefined, hint);
+  }
+}

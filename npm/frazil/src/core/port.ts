@@ -1,0 +1,162 @@
+/**
+ * The connection to the core: a binding (the native addon or the WebAssembly module) and the page, a block of memory
+ * that both sides read and write.
+ *
+ * A realm has one core. A second copy of the package finds it under a registered symbol, so that both copies mint from
+ * the same states. If the versions of the page differ, the second copy throws `STATE_CONFLICT`. The symbol leads to
+ * functions only: any code can find it, and must not be able to transfer the memory that the addon writes to.
+ */
+import { Host } from "#binding";
+import type { Binding } from "./boundary.js";
+import { clockText } from "./clock-text.js";
+import {
+  ClockError,
+  ConfigError,
+  type ErrorCode,
+  type ErrorDetails,
+  type FrazilError,
+  LeaseError,
+  refusal,
+  withoutRule,
+} from "../base/errors.js";
+import type { StateFiles } from "./state-files.js";
+import { CODES, First, MEANINGS, Page, RETRYABLE, RULES, Slot, SUBJECTS } from "../generated/page.js";
+import { Rule } from "../generated/rules.js";
+import type { Layout } from "../layout/index.js";
+
+type Numbered<T> = { readonly [number: number]: T };
+/** The codes, the rules, the subjects and the meanings that a kind of call answers with, besides those of every call. @internal */
+export type Answers = readonly [
+  codes: Numbered<ErrorCode>,
+  rules: Numbered<Rule>,
+  subjects: Numbered<string>,
+  meanings?: Numbered<string>,
+];
+
+/** A binding with typed views of its page. @internal */
+export class Port {
+  #buffer: ArrayBufferLike | undefined;
+  #numbers!: Float64Array;
+  #ids!: BigUint64Array;
+
+  constructor(readonly binding: Binding<StateFiles>) {}
+
+  /** Makes new views if WebAssembly's memory has grown: then it has a new buffer, and old views have length 0. */
+  #refreshViews(): void {
+    const { offset } = this.binding;
+    // The buffer is kept in a field, and not read from a view: a program can replace the getter.
+    const buffer = this.binding.buffer();
+    if (this.#buffer === buffer) return;
+    this.#buffer = buffer;
+    this.#numbers = new Float64Array(buffer, offset, Page.NUMBERS);
+    this.#ids = new BigUint64Array(buffer, offset + 8 * Page.NUMBERS, Page.IDS);
+  }
+
+  /** The slots of the page: numbers by `Slot`. */
+  get numbers(): Float64Array {
+    this.#refreshViews();
+    return this.#numbers;
+  }
+
+  /** The IDs of the page. */
+  get ids(): BigUint64Array {
+    this.#refreshViews();
+    return this.#ids;
+  }
+
+  /** The name of the option or argument that the last refusal is about. */
+  get subject(): string {
+    const subject = SUBJECTS[this.numbers[Slot.SUBJECT] as number];
+    return (Host.FILES ? (subject ?? this.binding.files?.subject(this)) : subject) as string;
+  }
+
+  /**
+   * The error for a status, with the details from the page. `value` is what the caller passed, or the time of a call that mints, which
+   * has a `layout`. `isForgotten` and `stoodMs`: see `clockText`.
+   */
+  error(
+    status: number,
+    value: unknown,
+    details?: ErrorDetails,
+    answers?: Answers,
+    layout?: Layout,
+    isForgotten = false,
+    stoodMs = 0,
+  ): FrazilError {
+    const { numbers } = this;
+    const code = (answers?.[0][status] ?? CODES[status]) as ErrorCode;
+    if (Host.FILES) {
+      const error = this.binding.files?.error(this, code, status, value, details);
+      if (error !== undefined) return error;
+    }
+    const Class = status < First.ClockError ? ConfigError : status < First.LeaseError ? ClockError : LeaseError;
+    const at = numbers[Slot.RULE] as number;
+    const rule = answers?.[1][at] ?? RULES[at];
+    // A call with a count beyond `maxCount` never succeeds, so the error names that limit.
+    if (rule === Rule.COUNT_REACH) details = { ...details, maxCount: numbers[Slot.MAX] as number };
+    if (rule) {
+      const subject = answers?.[2][numbers[Slot.SUBJECT] as number] ?? this.subject;
+      return refusal(Class, code, subject, value, rule, numbers[Slot.MIN], numbers[Slot.MAX], details);
+    }
+    const retryAfterMs = numbers[Slot.RETRY_AFTER_MS] as number;
+    return withoutRule(
+      Class,
+      code,
+      (answers?.[3] ?? MEANINGS)[status],
+      RETRYABLE.includes(status),
+      retryAfterMs,
+      details,
+      layout ? clockText(code, value, retryAfterMs, layout, isForgotten, stoodMs) : "",
+    );
+  }
+}
+
+/** Releases the handle of an object that was garbage-collected and never closed. Workers with a compatibility date before 2025-05-05
+ * have no `FinalizationRegistry`. */
+export const unclosed =
+  typeof FinalizationRegistry === "undefined"
+    ? undefined
+    : /* @__PURE__ */ new FinalizationRegistry<() => void>((release) => release());
+
+/** Releases a handle. It outlives the generator, so it must not refer to it. */
+export function releaserOf({ binding: { calls, page } }: Port, handle: number): () => void {
+  return () => calls.release(page, handle);
+}
+
+/** What the copies of the package in a realm share: see the top of the file. @internal */
+interface SharedCore {
+  readonly abi: number;
+  readonly connect: () => Port;
+}
+
+const SHARED_CORE = /* @__PURE__ */ Symbol.for("frazil");
+
+/** The port of this copy of the package. */
+let ownPort: Port | undefined;
+
+/** The port of this copy, on the core that the first copy in the realm loaded. @internal */
+export function sharedPort(load: () => Binding<StateFiles>): Port {
+  if (ownPort === undefined) {
+    const realm = globalThis as { [SHARED_CORE]?: SharedCore };
+    if (realm[SHARED_CORE] === undefined) {
+      const binding = load();
+      const connect = () => new Port((Host.FILES && binding.anotherPage?.()) || binding);
+      if (!Reflect.set(realm, SHARED_CORE, { abi: Page.ABI, connect }))
+        throw new ConfigError(
+          "STATE_CONFLICT",
+          "globalThis is frozen, so copies of frazil cannot share states: freeze it after the first generator",
+        );
+      ownPort = new Port(binding);
+      return ownPort;
+    }
+    const { abi, connect } = realm[SHARED_CORE];
+    if (abi !== Page.ABI) {
+      throw new ConfigError(
+        "STATE_CONFLICT",
+        `another version of frazil is loaded here, and its states cannot be shared (page ${abi}, ours ${Page.ABI}): install one version`,
+      );
+    }
+    ownPort = connect();
+  }
+  return ownPort;
+}

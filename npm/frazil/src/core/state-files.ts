@@ -1,0 +1,180 @@
+/**
+ * State files: options, opening, and errors of `Snowflake.local()` on the native addon. Only bundles for Node contain
+ * this.
+ */
+import type { FileCalls } from "./boundary.js";
+import {
+  ConfigError,
+  configError,
+  type ErrorCode,
+  type ErrorDetails,
+  type FrazilError,
+  LeaseError,
+  refusal,
+  withoutRule,
+} from "../base/errors.js";
+import { CODES, MEANINGS, RETRYABLE, RULES, SUBJECTS } from "../generated/native.js";
+import { First, Slot } from "../generated/page.js";
+import { Rule } from "../generated/rules.js";
+
+/** The state file of a `Snowflake.local()`. */
+export interface StateFile {
+  readonly path: string;
+  /** The kind of file system that holds it. */
+  readonly fileSystem: string;
+  /** The time up to which IDs are reserved on disk, in Unix milliseconds. No ID from this time on has been issued. */
+  readonly ceilingMs: number;
+  /** How many processes have the file open, including this one; `undefined` if that is unknown. */
+  readonly attached: number | undefined;
+  /** How often this process raised the ceiling (`ceilingMs`), in the background or during a call. */
+  readonly raises: number;
+  /** How far the clock is ahead of the time that is used in its place, in milliseconds; 0 if the clock is trusted. */
+  readonly distrustedMs: number;
+  /**
+   * Whether the mapped state is locked in memory. If it is not, a page that could not be written to disk may be read
+   * back with its old content.
+   */
+  readonly locked: boolean;
+  /**
+   * Whether this process may not read a directory above the file. Then it cannot tell whether another file of the same
+   * name is in use, so each start waits 3 s.
+   */
+  readonly blind: boolean;
+}
+
+/** The part of a port that is used here. An interface, since `port.ts` depends on this file. @internal */
+interface PageAccess {
+  readonly binding: { readonly page: number };
+  readonly numbers: Float64Array;
+  readonly ids: BigUint64Array;
+  readonly subject: string;
+  error(status: number, value: unknown): FrazilError;
+}
+
+/** The text options of `Snowflake.local()`, and the slots of their lengths. */
+const TEXT_OPTIONS = [
+  ["dir", Slot.DIR_BYTES],
+  ["scope", Slot.SCOPE_BYTES],
+  ["fileSystem", Slot.FILE_SYSTEM_BYTES],
+] as const;
+
+/** The bytes of the page that hold text. They are the same memory as the IDs. */
+const bytesOf = ({ ids }: PageAccess) => new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
+
+// By the escapes of URIs, which belong to the language: some realms, as of Jest with jsdom, have no `TextEncoder`.
+const escaped = encodeURIComponent;
+const unescaped = decodeURIComponent;
+
+/** Writes a text as UTF-8. Returns where it ends, or `undefined` if it has no UTF-8 (half of a surrogate pair) or no room. */
+function encode(text: string, into: Uint8Array, from: number): number | undefined {
+  if (text.length > into.length || /\p{Surrogate}/u.test(text)) return undefined;
+  const escapes = escaped(text);
+  let end = from;
+  for (let at = 0; at < escapes.length; at++) {
+    if (end === into.length) return undefined;
+    const isEscape = escapes[at] === "%";
+    into[end++] = isEscape ? parseInt(escapes.slice(at + 1, at + 3), 16) : escapes.charCodeAt(at);
+    if (isEscape) at += 2;
+  }
+  return end;
+}
+
+/** The text of bytes that are UTF-8. */
+function decode(bytes: Uint8Array): string {
+  let escapes = "";
+  for (let at = 0; at < bytes.length; at++) escapes += `%${(bytes[at] as number).toString(16).padStart(2, "0")}`;
+  return unescaped(escapes);
+}
+
+/** The capabilities of the native addon that WebAssembly does not have. @internal */
+export const stateFilesOf = (calls: FileCalls) => ({
+  /** Writes a request to open a state file into the page: the options for the file, and what `writeRest` writes. */
+  writeRequest(port: PageAccess, given: Record<string, unknown>, writeRest: () => void): void {
+    const bytes = bytesOf(port);
+    // Encoded into another array first: what a program replaced is user code, which could write into the page.
+    const texts = new Uint8Array(bytes.length);
+    const lengths = new Float64Array(TEXT_OPTIONS.length);
+    let end = 0;
+    for (let at = 0; at < TEXT_OPTIONS.length; at++) {
+      const [name] = TEXT_OPTIONS[at] as (typeof TEXT_OPTIONS)[number];
+      const text = given[name];
+      lengths[at] = NaN;
+      if (text === undefined && !(name === "dir" && name in given)) continue;
+      if (typeof text !== "string") throw configError("INVALID_OPTION", name, text, Rule.TEXT_STRING);
+      // Cut off, or with another character in place of half a surrogate pair, it would name another file.
+      const until = encode(text, texts, end);
+      if (until === undefined) throw configError("INVALID_OPTION", name, text, Rule.A_PATH);
+      lengths[at] = until - end;
+      end = until;
+    }
+    const { startWaitMs, acceptUnprovenPlatform } = given;
+    writeRest();
+    const { numbers } = port;
+    for (let at = 0; at < TEXT_OPTIONS.length; at++)
+      numbers[(TEXT_OPTIONS[at] as (typeof TEXT_OPTIONS)[number])[1]] = lengths[at] as number;
+    for (let at = 0; at < end; at++) bytes[at] = texts[at] as number;
+    numbers[Slot.HAS_START_WAIT_MS] = Number(startWaitMs !== undefined);
+    numbers[Slot.ACCEPT_UNPROVEN_PLATFORM] = Number(acceptUnprovenPlatform === true);
+    numbers[Slot.START_WAIT_MS] = typeof startWaitMs === "number" ? startWaitMs : NaN;
+  },
+
+  /** Opens the state file of the request in the page. Returns the status. */
+  open: ({ binding }: PageAccess): number => calls.local(binding.page),
+
+  /** Starts to open it on a thread of its own. Returns a ticket. */
+  openAsync: ({ binding }: PageAccess): number => calls.localAsync(binding.page),
+
+  /** Resolves when `opened` has the result. It keeps the event loop running until then. */
+  whenOpened: (ticket: number): Promise<void> => calls.whenOpened(ticket),
+
+  /** Ends the wait for the result: `whenOpened` resolves, and the file is closed, or will be when it is open. */
+  abandon: (ticket: number): void => calls.abandon(ticket),
+
+  /** The directory of the state files for which none is given, if the environment has one. */
+  defaultDir: (): string | null => calls.defaultDir(),
+
+  /** Writes the result of `openAsync` into the page. Returns the status. */
+  opened: ({ binding }: PageAccess, ticket: number): number => calls.opened(binding.page, ticket),
+
+  /** Reads what the core knows about the state file. */
+  file(port: PageAccess, handle: number): StateFile {
+    const status = calls.file(port.binding.page, handle);
+    if (status !== 0) throw port.error(status, undefined);
+    const { numbers } = port;
+    const [pathBytes, textBytes] = [numbers[Slot.PATH_BYTES] as number, numbers[Slot.TEXT_BYTES] as number];
+    const attached = numbers[Slot.ATTACHED] as number;
+    return {
+      path: decode(bytesOf(port).subarray(0, pathBytes)),
+      fileSystem: decode(bytesOf(port).subarray(pathBytes, textBytes)),
+      ceilingMs: numbers[Slot.CEILING_MS] as number,
+      attached: Number.isNaN(attached) ? undefined : attached,
+      raises: numbers[Slot.RAISES] as number,
+      distrustedMs: numbers[Slot.DISTRUSTED_MS] as number,
+      locked: numbers[Slot.LOCKED] === 1,
+      blind: numbers[Slot.BLIND] === 1,
+    };
+  },
+
+  /** What the last refusal is about, for subjects that only state files have. */
+  subject: ({ numbers }: PageAccess): string | undefined => SUBJECTS[numbers[Slot.SUBJECT] as number],
+
+  /** The error for a status that comes with a text, or that only state files have. */
+  error(port: PageAccess, code: ErrorCode | undefined, status: number, value: unknown, details?: ErrorDetails) {
+    const { numbers } = port;
+    const bytes = numbers[Slot.TEXT_BYTES] as number;
+    const known = (code ?? CODES[status]) as ErrorCode;
+    if (bytes > 0) {
+      const text = decode(bytesOf(port).subarray(0, bytes));
+      return new ConfigError(known, text, { field: port.subject, value, rule: text, ...details });
+    }
+    const rule = RULES[numbers[Slot.RULE] as number];
+    if (rule) return refusal(ConfigError, known, port.subject, value, rule, undefined, undefined, details);
+    if (code !== undefined) return undefined;
+    const Class: typeof FrazilError = status < First.LeaseError ? ConfigError : LeaseError;
+    const retryAfterMs = numbers[Slot.RETRY_AFTER_MS] as number;
+    return withoutRule(Class, known, MEANINGS[status], RETRYABLE.includes(status), retryAfterMs, details);
+  },
+});
+
+/** @internal */
+export type StateFiles = ReturnType<typeof stateFilesOf>;

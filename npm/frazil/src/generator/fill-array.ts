@@ -1,0 +1,25 @@
+/** Filling an array of the caller, which the native addon does without a copy. */
+import type { ArrayCalls } from "../core/boundary.js";
+import { Slot } from "../generated/page.js";
+import type { FillCall } from "./mint-call.js";
+
+/** The part of a port that is used here. */
+interface PageAccess {
+  readonly binding: { readonly page: number };
+  readonly numbers: Float64Array;
+}
+
+/** Reserves up to `want` IDs for a call, and writes them into its array after those that it has. Returns the status, as `reserve`. */
+export function fillArray(
+  { binding: { page }, numbers }: PageAccess,
+  calls: ArrayCalls,
+  handle: number,
+  nowMs: number,
+  confirmed: boolean,
+  { target, done }: FillCall,
+  want: number,
+): number {
+  numbers[Slot.FILL_FROM] = done;
+  numbers[Slot.FILL_UNTIL] = done + want;
+  return calls.fill(page, handle, nowMs, confirmed, target);
+}

@@ -1,0 +1,48 @@
+/** What only `Snowflake.local()` has: its options, their checks, and the error where it is not available. */
+import { Host, wrongEntry } from "#binding";
+import { ConfigError, configError } from "../base/errors.js";
+import { Rule } from "../generated/rules.js";
+import { noAddonError, reasonsOf, remedyOf } from "../core/no-addon.js";
+
+export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
+  let why = wrongEntry();
+  if (Host.FILES) {
+    const reasons = reasonsOf(causes);
+    why = reasons
+      ? `. None could be loaded (${reasons}): ${remedyOf(causes)}`
+      : ". FRAZIL_BACKEND=wasm forbids it: unset it";
+  }
+  const cure = Host.ISOLATES
+    ? ": await leased(env.FRAZIL, ctx)"
+    : ". Elsewhere: await lease(store), or new Snowflake({ node }) with a node id of its own for each process. Workers: await leased(env.FRAZIL, ctx)";
+  return new ConfigError(
+    "NATIVE_REQUIRED",
+    `Snowflake.local() keeps its state in a file, which takes Node and the native addon${why}${cure}`,
+    Host.FILES ? { cause: noAddonError(causes) } : undefined,
+  );
+}
+
+export const LOCAL_OPTIONS =
+  "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, freshness, startWaitMs, fileSystem, acceptUnprovenPlatform";
+/** Options that other calls take, and `Snowflake.local()` does not. */
+export const NOT_LOCAL = "now, unshared, signal";
+
+/**
+ * Throws for options that belong to other calls, for an `acceptUnprovenPlatform` that is no boolean, and for a `node` that
+ * is `undefined`. A node id that is left out has a default, but `undefined` means that the caller read it from a place
+ * that does not have it.
+ */
+export function checkLocalOptions(given: Record<string, unknown>): void {
+  for (const name of NOT_LOCAL.split(", ")) {
+    const owner = name === "signal" ? "Snowflake.localAsync()" : "new Snowflake()";
+    if (name in given)
+      throw configError("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to ${owner}`);
+  }
+  if ("node" in given && given["node"] === undefined) {
+    throw configError("NODE_REQUIRED", "node", undefined, Rule.NODE_LEFT_OUT);
+  }
+  const { acceptUnprovenPlatform = false } = given;
+  if (typeof acceptUnprovenPlatform !== "boolean") {
+    throw configError("INVALID_OPTION", "acceptUnprovenPlatform", acceptUnprovenPlatform, Rule.TRUE_OR_FALSE);
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * Requests to the core: what is written into the page before a call, and the error of a request to open that was
+ * refused.
+ */
+import { Host } from "#binding";
+import { monotonicClock, processStartMs, wallClock } from "../base/clock.js";
+import { localNode } from "../layout/default-nodes.js";
+import { ClockError, configError, type ErrorCode, type FrazilError, withoutRule } from "../base/errors.js";
+import { CODES, KINDS, Slot, STARTS } from "../generated/page.js";
+import { Rule } from "../generated/rules.js";
+import { hostRandom } from "../core/host-random.js";
+import type { Layout } from "../layout/index.js";
+import type { SequenceStart } from "./options.js";
+import type { Port } from "../core/port.js";
+
+/** A value for a slot. A value that is not a number becomes NaN, which the core refuses by the rule for numbers. */
+export const numberOrNaN = (value: unknown): number => (typeof value === "number" ? value : NaN);
+
+/**
+ * Epochs that were in the future when a generator was made with them. Once they have come, they are within the time of the process, and
+ * other generators may still have them. A program that invents one for each generator does not fill the memory.
+ */
+const futureEpochs = /* @__PURE__ */ new Set<number>();
+const MAX_FUTURE_EPOCHS = 1000;
+
+/**
+ * A node id that is given as decimal digits, as environment variables have it, as the number that they are; any other value unchanged,
+ * for the rule that it breaks.
+ */
+export const nodeGiven = (node: unknown): unknown =>
+  typeof node === "string" && /^\d+$/.test(node) ? Number(node) : node;
+
+/** A request to open a generator, as pairs for the page: a slot, then its number, and so on. */
+export function openRequest(
+  layout: Layout,
+  given: Record<string, unknown>,
+  node: unknown,
+  isPrivate: boolean,
+): (number | boolean)[] {
+  const { epochMs, tickMs, unsigned, fields } = layout;
+  const { maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart = "zero", layout: source = "" } = given;
+  // An isolate of Cloudflare Workers has no start time: its `timeOrigin` is 0.
+  const startMs = Host.ISOLATES || isPrivate ? NaN : processStartMs();
+  // The core refuses an epoch that the program took from its clock. That of a built-in layout is a constant, and is not compared.
+  const isConstant =
+    isPrivate || futureEpochs.has(epochMs) || (given["epochMs"] === undefined && typeof source === "string");
+  const nowMs = isConstant ? NaN : numberOrNaN(wallClock());
+  if (epochMs > nowMs && futureEpochs.size < MAX_FUTURE_EPOCHS) futureEpochs.add(epochMs);
+  // The clock may have been set since the start (in 1970 on a machine without a battery), so the age comes from one that never is. If
+  // the start is unknown, it was not after this call.
+  const fromMs = Math.floor(nowMs - (startMs ? monotonicClock() : 0)) || nowMs;
+  return [
+    Slot.EPOCH_MS,
+    epochMs,
+    Slot.TICK_MS,
+    tickMs,
+    Slot.UNSIGNED,
+    unsigned,
+    Slot.HAS_NODE,
+    node !== undefined,
+    Slot.NODE,
+    numberOrNaN(node),
+    Slot.NODE_NONE,
+    node === "none",
+    Slot.START_MS,
+    startMs,
+    Slot.PROCESS_FROM_MS,
+    fromMs,
+    Slot.PROCESS_UNTIL_MS,
+    nowMs + 1,
+    Slot.PRIVATE,
+    isPrivate,
+    Slot.HAS_MAX_LEAD_MS,
+    maxLeadMs !== undefined,
+    Slot.MAX_LEAD_MS,
+    numberOrNaN(maxLeadMs),
+    Slot.HAS_MAX_WAIT_MS,
+    maxWaitMs !== undefined,
+    Slot.MAX_WAIT_MS,
+    numberOrNaN(maxWaitMs),
+    Slot.HAS_MAX_ASYNC_WAIT_MS,
+    maxAsyncWaitMs !== undefined,
+    Slot.MAX_ASYNC_WAIT_MS,
+    numberOrNaN(maxAsyncWaitMs),
+    Slot.SEQUENCE_START,
+    STARTS.indexOf(sequenceStart as SequenceStart),
+    Slot.FIELD_COUNT,
+    fields.length,
+    ...(Host.FILES ? [Slot.UNSHARED, given["unshared"] === true] : []),
+    // No `push`, which calls the setters that a program put on `Array.prototype`: a field would be that of the request before.
+    ...fields.flatMap(({ kind, bits }, at) => [
+      Slot.FIELDS + 2 * at,
+      KINDS.indexOf(kind),
+      Slot.FIELDS + 2 * at + 1,
+      bits,
+    ]),
+  ];
+}
+
+/** Writes a request into the page, where a boolean becomes 0 or 1. */
+export function writeRequest({ numbers }: Port, request: readonly (number | boolean)[]): void {
+  for (let at = 0; at < request.length; at += 2) numbers[request[at] as Slot] = request[at + 1] as number;
+}
+
+/** The value that a refusal is about. An option that was left out has its default. */
+function valueAtFault(field: string, code: ErrorCode, given: Record<string, unknown>, layout: Layout): unknown {
+  // It can be that of the layout, or be given as a `Date`.
+  if (field === "epochMs") return layout.epochMs;
+  const value = given[field];
+  if (value !== undefined || code !== "STATE_CONFLICT") return value;
+  if (field === "sequenceStart") return STARTS[0];
+  // Of `local()`: elsewhere a node id must be given.
+  if (field !== "node") return value;
+  return layout.fields.some(({ kind }) => kind === "node") ? localNode(layout.plan().nodes) : "none";
+}
+
+/** What to do about a node id that comes from an environment variable, as most do. */
+function variableHint(code: ErrorCode, value: unknown): string {
+  if (code === "NODE_REQUIRED") return "; is the variable that node comes from set?";
+  if (code !== "INVALID_NODE" || value === "none") return "";
+  if (Number.isNaN(value)) return ": NaN is Number() of undefined or of other text; is the environment variable set?";
+  if (typeof value !== "string") return typeHint(value);
+  return value === "" ? ", or its decimal digits: is the environment variable empty?" : ", or its decimal digits";
+}
+
+/** What a value of another type is, for a refusal that asks for a number. */
+const typeHint = (value: unknown): string =>
+  typeof value === "string" || typeof value === "bigint" ? `, not a ${typeof value}` : "";
+
+/** The error for an argument that must be a number: it says if it is text or a `bigint`. */
+export function numberRefusal(error: FrazilError): FrazilError {
+  const { code, field, value, rule } = error;
+  const hint = typeHint(value);
+  return hint ? configError(code, field as string, value, `${rule}${hint}`) : error;
+}
+
+/** The error of a request to open with a node id that was refused: it says what to do. */
+export function nodeRefusal(error: FrazilError): FrazilError {
+  const { code, field, value, rule } = error;
+  const hint = field === "node" && rule !== Rule.NODE_NONE ? variableHint(code, value) : "";
+  return hint ? configError(code, "node", value, `${rule}${hint}`) : error;
+}
+
+/** The error of a request to open that was refused, with the value that the caller gave. */
+export function openRefusal(port: Port, status: number, given: Record<string, unknown>, layout: Layout): FrazilError {
+  const code = CODES[status] as ErrorCode;
+  const { subject } = port;
+  // Of a state file: elsewhere the clock is read when IDs are minted.
+  const isClock = Host.FILES && code === "CLOCK_BEFORE_EPOCH";
+  const error = port.error(
+    status,
+    isClock ? wallClock() : valueAtFault(subject, code, given, layout),
+    undefined,
+    undefined,
+    isClock ? layout : undefined,
+  );
+  if (Host.FILES && code === "CLOCK_BACKWARD") {
+    const meaning = "Opening the state file waits until all that earlier users of it can have issued is over.";
+    const rest = ", or raise startWaitMs: await Snowflake.localAsync() waits without blocking the event loop.";
+    return withoutRule(ClockError, code, meaning, true, error.retryAfterMs as number, undefined, rest);
+  }
+  return "node" in given || code !== "NODE_REQUIRED" ? nodeRefusal(error) : error;
+}
+
+/** Writes a new random key for the start of the sequence into the page. */
+export function writeNewKey(port: Port): void {
+  const words = hostRandom(4);
+  const { numbers } = port;
+  // Not 0: a key of zeros means that there is no key, and a replaced random source may return only zeros.
+  for (let at = 0; at < 4; at++) numbers[Slot.KEY + at] = words[at] || 1;
+  numbers[Slot.HAS_KEY] = 1;
+}

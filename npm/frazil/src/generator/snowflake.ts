@@ -1,0 +1,912 @@
+/**
+ * `Snowflake`: the class that callers use. It keeps a block of reserved IDs, waits, and counts. The core decides which
+ * IDs may be issued. The block and its cursor are private fields of the class, so that `next()` is one chain of
+ * comparisons and one array read.
+ *
+ * One long file: a private field cannot be shared between files, and a third of the lines document the public API.
+ */
+import { Host, inWorkerThread, load, markProcess } from "#binding";
+import { Decoding } from "#decoding";
+import { copyIds, Ids, isIdArray, lengthOf } from "../base/arrays.js";
+import type { Backend } from "../core/boundary.js";
+import { checkedClock, isFaked, wallClock } from "../base/clock.js";
+import { distrustText, LONG_WAIT_MS } from "../core/clock-text.js";
+import { ConfigError, configError, type ErrorCode, FrazilError, refusal, retryError } from "../base/errors.js";
+import { fillArray } from "./fill-array.js";
+import { CODES, First, MEANINGS, Page, Slot } from "../generated/page.js";
+import { Rule } from "../generated/rules.js";
+import { type CoreCounts, type Health, readCounts, readHealth, type Stats, staticNodeWarning } from "./health.js";
+import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "../layout/index.js";
+import { type LeaseSession, SESSION } from "./session.js";
+import { giveArray, listOf, takeArray } from "../base/lists.js";
+import { checkLocalOptions, LOCAL_OPTIONS, NOT_LOCAL, nativeRequired } from "./local.js";
+import { type FillCall, type MintCall, newCall } from "./mint-call.js";
+import { noAddonError } from "../core/no-addon.js";
+import {
+  type AsyncOptions,
+  CONSTRUCTOR_OPTIONS,
+  checkOptions,
+  type LocalAsyncOptions,
+  type LocalOptions,
+  type SnowflakeOptions,
+  signalOf,
+} from "./options.js";
+import { type Port, releaserOf, sharedPort, unclosed } from "../core/port.js";
+import { hideName, printOnly } from "../base/printing.js";
+import {
+  nodeGiven,
+  numberOrNaN,
+  numberRefusal,
+  openRefusal,
+  openRequest,
+  writeNewKey,
+  writeRequest,
+} from "./request.js";
+import { describedError } from "../base/value-text.js";
+import { block, canBlock, retry, sleep, unlessAborted } from "../base/wait.js";
+
+/** Tells the constructor to open a state file. */
+const OPEN_LOCAL = Symbol();
+/** Tells the constructor to start opening a state file on another thread. */
+const OPEN_LOCAL_ASYNC = Symbol();
+
+/** How many bits a number holds exactly. */
+const NUMBER_BITS = 53;
+
+/** What `Calls.next` returns in place of an ID, and as the last ID of 64 bits, with the status 0. */
+const NO_ID = 0xffff_ffff_ffff_ffffn;
+
+/** Whether the program was warned about a static node id where it runs in several places that share nothing. */
+let isWarned = false;
+
+/** In place of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
+const min = (a: number, b: number): number => (a < b ? a : b);
+
+/**
+ * Captured at load: a subclass of `Layout` that overrides them does not change the layout or node id that is checked. A bundler
+ * keeps destructuring, and with it `Layout` in every bundle, but drops these calls.
+ */
+const method = <K extends keyof Layout>(name: K): Layout[K] => Layout.prototype[name];
+const joinNode = /* @__PURE__ */ method("joinNode");
+const withChanges = /* @__PURE__ */ method("with");
+
+/**
+ * Mints Snowflake IDs.
+ *
+ * All generators with the same layout and node id in one process share one state, so a new generator for each request
+ * is correct. If `layout.plan().ordered` is true, the IDs of one generator strictly increase. Every method can be
+ * called detached from the object, so a method of a subclass with its name is ignored: wrap a generator instead.
+ *
+ * ```js
+ * const ids = new Snowflake({ node: 7 });
+ * ids.next(); // 382138004275228672n
+ * ```
+ */
+export class Snowflake<const L extends LayoutInput = "default"> {
+  /** Keeps the name when a minifier renames the class. @internal */
+  static readonly name: string = "Snowflake";
+  // @ts-expect-error: nobody reads it
+  // biome-ignore lint/correctness/noUnusedPrivateClassMembers: a call in a field is left out with the class, and one outside is not
+  static readonly #printed = Host.ISOLATES
+    ? /* @__PURE__ */ hideName(this)
+    : /* @__PURE__ */ printOnly(this, ["layout", "node", "backend"]);
+  /** The connection to the core, for `frazil/segment`. A method, since a static field keeps the class in every bundle. @internal */
+  static port(): Port {
+    return sharedPort(load);
+  }
+  /** What the bits mean. */
+  readonly layout: Layout<PartsOf<L>>;
+  #node: number | undefined;
+  /** The lease that the node id comes from. Absent for a static node id and for a state file. */
+  readonly #session: LeaseSession | undefined;
+  readonly #clock: () => number;
+  /**
+   * The connection to the core. If no backend is available, it is absent, and every minting call throws `#unavailable`.
+   */
+  readonly #port: Port | undefined;
+  readonly #unavailable: unknown;
+  #handle = 0;
+  /** Whether the generator has its own clock (`now`) and its own state, which no other generator shares. */
+  readonly #isPrivate: boolean;
+  /** Whether the state is in a file. */
+  readonly #isLocal: boolean = false;
+  /** Whether only the program keeps others from having the node id. */
+  readonly #isStatic: boolean;
+  /** How many bits an ID has at most. */
+  readonly #bits: number;
+  /** How long to wait before the first ID, in milliseconds. */
+  #startWaitMs = 0;
+  #maxBlock = 1;
+  #maxWaitMs = 0;
+  #maxAsyncWaitMs = 0;
+  /** The ticket of the state file that is opened on another thread. */
+  #ticket = 0;
+  #closed = false;
+
+  // The block of reserved IDs: `#ids` from `#cursor` to `#end`. Valid while the clock is in `[#fromMs, #untilMs)`.
+  #ids = new Ids(0);
+  #capacity = 0;
+  /** With `freshness: "turn"`: whether the block serves without a look at the clock, until a microtask ends that. */
+  #isOfThisTurn: boolean | undefined;
+  #cursor = 0;
+  #end = 0;
+  #blockSize = 0;
+  #fromMs = 0;
+  #untilMs = 0;
+  /** Mints one ID, without a block. Absent after `close()`, and where a lease has to be asked first. */
+  #mint: ((now: number) => bigint) | undefined;
+  /** At this time `next()` reserves a block and mints no ID alone: one was minted alone at it, or a call was refused. */
+  #reserveAtMs: number | undefined;
+
+  // Views of the page, read before the last reservation. Reading them again after it could run user code.
+  #numbers!: Float64Array;
+  #page!: BigUint64Array;
+
+  /**
+   * The last error made here from a refusal by the core. A clock of the user may throw an error that looks the same.
+   */
+  #lastRefusal: FrazilError | undefined;
+  #lastRetryMs = Infinity;
+  /** What the core answered. */
+  #lastStatus = 0;
+  /** The time of the call. */
+  #lastRefusedAtMs: unknown;
+  /** How long the call had waited since the clock moved. */
+  #lastStoodMs = 0;
+
+  #reserved = 0;
+  #dropped = 0;
+  /** IDs that aborted calls took and gave back. They are issued by later calls, or dropped. */
+  #returned = 0;
+  #reservations = 0;
+  #rechecks = 0;
+  #stalls = 0;
+  #waitedMs = 0;
+  #finalCounts!: CoreCounts;
+
+  /**
+   * A generator for one machine, without configuration. Its state is in a file that all processes and threads of one user
+   * share, or of all users who give one `dir`. So IDs do not repeat after a crash, after a power loss, or when the clock is
+   * set back. If an earlier boot may have reserved the current time, opening waits until that time has passed: usually not
+   * at all, and at most `startWaitMs`. A new state file takes a second.
+   *
+   * If IDs of two machines must differ, give each machine its own `node`.
+   *
+   * ```js
+   * const ids = Snowflake.local();
+   * ids.next(); // 382138004275228672n
+   * ids.close();
+   * ```
+   *
+   * @throws {ConfigError} the errors of the constructor. Also `NODE_REQUIRED` if the process runs under an orchestrator
+   * and no `node` is given; `UNSUPPORTED_FILE_SYSTEM`, `STATE_FILE_CORRUPT`, `STATE_FILE_AHEAD` and
+   * `STATE_FILE_FAILED`, each with the path and what to do; `STATE_CONFLICT` if the process has a generator with a
+   * static node id, or one with another `sequenceStart`; `NATIVE_REQUIRED` without the native addon.
+   * @throws {ClockError} `CLOCK_BACKWARD` with `retryAfterMs` if the wait would be longer than `startWaitMs`;
+   * `CLOCK_BEFORE_EPOCH`.
+   */
+  static local<const L extends LayoutInput = "default">(options: LocalOptions<L> = {}): Snowflake<L> {
+    if (Host.FILES) {
+      const ids = openLocal<L>(options, OPEN_LOCAL);
+      if (ids.#startWaitMs > 0) block(ids.#startWaitMs);
+      return ids;
+    }
+    throw nativeRequired();
+  }
+
+  /**
+   * The same as `local`, but does not block the event loop while it waits. Rejects with the errors of `local`, and with
+   * the reason of the signal.
+   */
+  static async localAsync<const L extends LayoutInput = "default">(
+    options: LocalAsyncOptions<L> = {},
+  ): Promise<Snowflake<L>> {
+    if (Host.FILES) {
+      const { signal: given, ...rest } = checkOptions(options, `${LOCAL_OPTIONS}, signal`, NOT_LOCAL);
+      const signal = signalOf({ signal: given });
+      signal?.throwIfAborted();
+      const ids = openLocal<L>(rest, OPEN_LOCAL_ASYNC);
+      const opened = ids.#finishOpenAsync(rest);
+      try {
+        await unlessAborted(opened, signal);
+        if (ids.#startWaitMs > 0) await sleep(ids.#startWaitMs, signal);
+      } catch (error) {
+        // An opening that has not ended must not hold the event loop. A file that is open already is closed here.
+        (ids.#port as Port).binding.files?.abandon(ids.#ticket);
+        opened.then(ids.close, () => {});
+        throw error;
+      }
+      return ids;
+    }
+    throw nativeRequired();
+  }
+
+  /**
+   * @throws {ConfigError} `NODE_REQUIRED`, `INVALID_NODE`, `INVALID_LAYOUT`, `INVALID_OPTION`: each names the field,
+   * the value and the rule. `STATE_CONFLICT` if a generator with the same layout and node id has another
+   * `sequenceStart`, or if another thread or realm of the process uses the other backend. `NATIVE_REQUIRED` on
+   * WebAssembly in a Node worker thread without `unshared: true`.
+   */
+  constructor(options: SnowflakeOptions<L>);
+  constructor(options: SnowflakeOptions<L>, kind?: unknown) {
+    const local = Boolean(Host.FILES) && (kind === OPEN_LOCAL || kind === OPEN_LOCAL_ASYNC);
+    const known = Host.FILES && local ? LOCAL_OPTIONS : CONSTRUCTOR_OPTIONS;
+    const given = checkOptions(options === undefined ? {} : options, known, Host.FILES && local ? NOT_LOCAL : "");
+    if (Host.FILES && local) checkLocalOptions(given);
+    const { layout = "default", epochMs, node, unshared = false, now, freshness = "call" } = given;
+    const plain = Layout.from(layout);
+    this.layout = (
+      epochMs === undefined ? plain : withChanges.call(plain, { epochMs: epochMs as number | Date })
+    ) as Layout<PartsOf<L>>;
+    this.#bits = this.layout.fields.reduce((sum, { bits }) => sum + bits, 0);
+    if (typeof unshared !== "boolean") throw configError("INVALID_OPTION", "unshared", unshared, Rule.TRUE_OR_FALSE);
+    if (freshness !== "call" && freshness !== "turn")
+      throw configError("INVALID_OPTION", "freshness", freshness, Rule.KNOWN_FRESHNESS);
+    if (Host.MOVING_CLOCK && freshness === "turn") {
+      const end = () => {
+        this.#isOfThisTurn = false;
+      };
+      // By `await`, which no fake timers replace; in a vm context of Node also by a tick, which is not of the context: its microtasks
+      // may wait for its next script (`microtaskMode: "afterEvaluate"`).
+      const { process } = globalThis;
+      const tick = Host.FILES && process && !((process as object) instanceof Object) ? process.nextTick : undefined;
+      let isQueued = false;
+      const endTurn = async () => {
+        tick?.(end);
+        if (isQueued) return;
+        isQueued = true;
+        await undefined;
+        isQueued = false;
+        end();
+      };
+      this.next = () => {
+        if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
+        const id = this.#nextByClock();
+        if (!this.#isOfThisTurn && this.#cursor < this.#end) {
+          this.#isOfThisTurn = true;
+          endTurn();
+        }
+        return id;
+      };
+    } else this.next = this.#nextByClock;
+    if (now !== undefined && typeof now !== "function")
+      throw describedError("INVALID_OPTION", "now", now, Rule.FUNCTION);
+    const session = Object(kind)[SESSION] ? (kind as LeaseSession) : undefined;
+    this.#session = session;
+    this.#isPrivate = now !== undefined;
+    if (Host.FILES) this.#isLocal = local;
+    this.#isStatic = !(Host.FILES && local) && !session && !unshared && !this.#isPrivate;
+    this.#clock = session?.clock ?? (now === undefined ? wallClock : checkedClock(now as () => unknown));
+    const joined =
+      typeof node === "object" && node !== null ? joinNode.call(this.layout, node as never) : nodeGiven(node);
+    this.#node = typeof joined === "number" ? joined : undefined;
+    let port: Port;
+    try {
+      port = sharedPort(load);
+    } catch (error) {
+      // A lease is not asked for where nothing can be minted.
+      if (session || !(error instanceof FrazilError) || error.code !== "WASM_UNAVAILABLE") throw error;
+      this.#unavailable = error;
+      return;
+    }
+    this.#port = port;
+    const { backend, calls, files, page, causes } = port.binding;
+    if (Host.FILES && local && files === undefined) throw nativeRequired(causes);
+    if (Host.THREADS && backend === "wasm" && !unshared && !this.#isPrivate && !session && inWorkerThread()) {
+      throw new ConfigError(
+        "NATIVE_REQUIRED",
+        "WebAssembly in a worker thread shares no state with the other threads, so a static node id is refused: install the native addon, or pass unshared: true if no other thread has this node id",
+        { field: "node", value: node, cause: noAddonError(causes) },
+      );
+    }
+    const request = openRequest(this.layout, given, joined, this.#isPrivate);
+    // From here until the answers are read, no user code may run: it could use the page as well.
+    const write = () => writeRequest(port, request);
+    if (Host.FILES && local && files) {
+      files.writeRequest(port, given, write);
+      if (kind === OPEN_LOCAL_ASYNC) this.#ticket = files.openAsync(port);
+      else this.#finishOpen(files.open(port), given);
+      return;
+    }
+    if (session) {
+      this.#finishOpen(session.open(port, write), given);
+      const changed = (leased: number | undefined) => {
+        this.#node = leased;
+        this.#dropBlock();
+      };
+      session.opened({ port, handle: this.#handle, changed });
+    } else {
+      write();
+      this.#finishOpen(calls.open(page), given);
+      // Once in a process, an isolate or a page: what it says is true of the program.
+      const wrong = this.#isStatic && !isWarned ? staticNodeWarning(this.#node ?? "none") : undefined;
+      if (wrong !== undefined) {
+        isWarned = true;
+        if (Host.FILES) process.emitWarning(`frazil: ${wrong}`, { code: "FRAZIL_STATIC_NODE" });
+        else console.warn(`frazil: ${wrong}`);
+      }
+    }
+    // The node id of a lease is no other generator's, whatever the backend.
+    if (Host.THREADS && backend === "wasm" && !unshared && !this.#isPrivate && !session) markProcess();
+  }
+
+  /** Reads the result of opening from the page. No user code has run since the page was written. */
+  #finishOpen(status: number, given: Record<string, unknown>): void {
+    if (status !== 0) throw openRefusal(this.#port as Port, status, given, this.layout);
+    // Read after the call: if opening grows WebAssembly's memory, older views have length 0.
+    const { numbers } = this.#port as Port;
+    this.#handle = numbers[Slot.HANDLE] as number;
+    if (Host.MOVING_CLOCK && !this.#session) {
+      const { calls, page } = (this.#port as Port).binding;
+      const { next } = calls;
+      const handle = this.#handle;
+      this.#mint = (now) => next(page, handle, now, false);
+    }
+    this.#maxBlock = numbers[Slot.MAX_BLOCK] as number;
+    this.#maxWaitMs = numbers[Slot.MAX_WAIT_MS] as number;
+    this.#maxAsyncWaitMs = numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
+    if (Host.FILES && this.#isLocal) {
+      this.#startWaitMs = numbers[Slot.WAIT_MS] as number;
+      const node = numbers[Slot.NODE] as number;
+      // The core chose the node id if none was given.
+      if (this.layout.fields.some(({ kind }) => kind === "node")) this.#node = node;
+    }
+    if (this.#isPrivate || (Host.FILES && this.#isLocal))
+      unclosed?.register(this, releaserOf(this.#port as Port, this.#handle), this);
+  }
+
+  /** Waits until the state file is open, and then reads the result. */
+  async #finishOpenAsync(given: Record<string, unknown>): Promise<void> {
+    if (!Host.FILES) return;
+    const { files } = (this.#port as Port).binding;
+    if (!files) return;
+    await files.whenOpened(this.#ticket);
+    this.#finishOpen(files.opened(this.#port as Port, this.#ticket), given);
+  }
+
+  /**
+   * The node id as one number; `undefined` for a layout without a node field. That of a lease can change, and is
+   * `undefined` while none is held.
+   */
+  get node(): number | undefined {
+    return this.#node;
+  }
+
+  /** Where the core runs: `"native"` or `"wasm"`. */
+  get backend(): Backend {
+    return this.#port?.binding.backend ?? "wasm";
+  }
+
+  /**
+   * The next ID.
+   *
+   * @throws {ClockError} `SEQUENCE_EXHAUSTED` or `CLOCK_BACKWARD` with `retryAfterMs` if the wait would exceed
+   * `maxWaitMs` or the host cannot block; `CLOCK_BEFORE_EPOCH`, `TIME_EXHAUSTED`, `INVALID_CLOCK`.
+   * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
+   */
+  declare readonly next: () => bigint;
+
+  readonly #nextByClock = (): bigint => {
+    const now = this.#clock();
+    let answered: number | undefined;
+    // `#hasIdAt`, inlined: every ID takes this path. A replaced clock may return an object, and comparing an object
+    // runs user code, so the cursor is compared last.
+    if (now >= this.#fromMs && now < this.#untilMs) {
+      if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
+    } else if (Host.MOVING_CLOCK && now !== this.#reserveAtMs && typeof now === "number" && this.#mint !== undefined) {
+      // One ID by one call of the core, for a program that mints now and then: a block would take views of the page and a copy.
+      const id = this.#mint(now);
+      if (id !== NO_ID || (this.#port as Port).numbers[Slot.STATUS] === 0) {
+        if (this.#untilMs !== 0) this.#dropBlock();
+        this.#reserveAtMs = now;
+        this.#reservations++;
+        this.#reserved++;
+        return id;
+      }
+      // Asked once more, a state file whose lock another process holds would make the call wait once more.
+      answered = (this.#port as Port).numbers[Slot.STATUS];
+    }
+    return this.#refill(now, this.#maxWaitMs, answered);
+  };
+
+  /** The next ID as decimal text. Throws the errors of `next`. */
+  readonly nextString = (): string => `${this.next()}`;
+
+  /**
+   * Fills the array with IDs, with one call into the core for every 4096.
+   *
+   * @throws the errors of `next`. If the call fails midway, the error has `issued`: that many IDs at the start of the
+   * array are valid and are never issued again. `SEQUENCE_EXHAUSTED` with `maxCount` if the length exceeds what the
+   * full lead and the full wait allow; then no ID is issued. `INVALID_ARGUMENT` if the argument is not a BigUint64Array
+   * of at most 1,048,576 elements, or if the clock transfers or shortens the array.
+   */
+  readonly fill = (target: BigUint64Array): BigUint64Array => {
+    this.#checkTarget(target);
+    this.#fill(newCall(target, this.#maxWaitMs));
+    return target;
+  };
+
+  /**
+   * An array of `count` IDs, 0 to 1,048,576. Throws the errors of `fill`: with the default layout, lead and wait a static generator
+   * makes at most 86,016 in one call. For more use `nextManyAsync`.
+   */
+  readonly nextMany = (count: number): bigint[] => this.#mintMany(count, false);
+
+  /** An array of `count` IDs as decimal text, at most as many as of `nextMany`. Throws the errors of `fill`. */
+  readonly nextManyStrings = (count: number): string[] => this.#mintMany(count, true);
+
+  /** The next ID. Waits up to `maxAsyncWaitMs` without blocking the event loop. Rejects with the errors of `next`. */
+  readonly nextAsync = async (options?: AsyncOptions): Promise<bigint> => {
+    const signal = signalOf(options);
+    signal?.throwIfAborted();
+    return this.#retry(signal, () => {
+      const now = this.#clock();
+      return this.#hasIdAt(now) ? (this.#ids[this.#cursor++] as bigint) : this.#refill(now, 0);
+    });
+  };
+
+  /**
+   * The next ID, or `undefined` if there is none now: where `next` would wait, or throw an error that is `retryable`. It never waits;
+   * with a state file it may flush the disk, as any call. Throws the other errors of `next`.
+   */
+  readonly tryNext = (): bigint | undefined => {
+    const now = this.#clock();
+    if (this.#hasIdAt(now)) return this.#ids[this.#cursor++] as bigint;
+    const id = this.#tryRefill(now, 0);
+    // A refusal of the clock that says when to retry is retryable, and no lease has to hear of it (`LeaseSession.refused`): an error
+    // would take most of the time of the call.
+    if (id !== undefined || this.#lastRetryMs < Infinity) return id;
+    const error = this.#refusal();
+    if (error.retryable) return undefined;
+    throw error;
+  };
+
+  /**
+   * The next ID as a number, for a layout of at most 53 bits, such as `safe53`. Throws the errors of `next`.
+   *
+   * @throws {ConfigError} `INVALID_LAYOUT` for a layout that has more bits. Then no ID is issued.
+   */
+  readonly nextNumber = (): number => {
+    if (this.#bits > NUMBER_BITS)
+      throw refusal(
+        ConfigError,
+        "INVALID_LAYOUT",
+        "layout",
+        this.#bits,
+        Rule.NUMBER_WIDTH,
+        0,
+        NUMBER_BITS,
+        undefined,
+        `one of ${this.#bits} bits`,
+      );
+    return Number(this.next());
+  };
+
+  /** The next ID as decimal text. Rejects with the errors of `nextAsync`. */
+  readonly nextStringAsync = async (options?: AsyncOptions): Promise<string> => `${await this.nextAsync(options)}`;
+
+  /**
+   * Fills the array. Waits up to `maxAsyncWaitMs` in all without blocking the event loop. Rejects with the errors of
+   * `fill`, and with `INVALID_ARGUMENT` if the array is transferred or shortened meanwhile: the `issued` IDs that it
+   * had are never issued again.
+   */
+  readonly fillAsync = async (target: BigUint64Array, options?: AsyncOptions): Promise<BigUint64Array> => {
+    const signal = signalOf(options);
+    this.#checkTarget(target, this.#maxAsyncWaitMs);
+    await this.#fillWithRetry(newCall(target, 0), signal);
+    return target;
+  };
+
+  /**
+   * An array of `count` IDs, 0 to 1,048,576. Waits as `fillAsync`. If the call is aborted, later calls issue the IDs that it had
+   * reserved.
+   */
+  readonly nextManyAsync = async (count: number, options?: AsyncOptions): Promise<bigint[]> =>
+    this.#mintManyAsync(count, options, false);
+
+  /** An array of `count` IDs as decimal text. Waits as `nextManyAsync`. */
+  readonly nextManyStringsAsync = async (count: number, options?: AsyncOptions): Promise<string[]> =>
+    this.#mintManyAsync(count, options, true);
+
+  /** Decodes an ID: `layout.decode`. */
+  readonly decode = (id: IdInput): Decoded<PartsOf<L>> => this.layout.decode(id);
+
+  /** Counters of this generator. `next()` counts nothing on its fast path, so the counters cost it no time. */
+  readonly stats = (): Stats => ({
+    backend: this.backend,
+    issued: this.#takenCount() - this.#returned,
+    dropped: this.#dropped,
+    reservations: this.#reservations,
+    rechecks: this.#rechecks,
+    stalls: this.#stalls,
+    waitedMs: this.#waitedMs,
+    ...this.#coreCounts(),
+  });
+
+  /**
+   * The state of the generator, for a health check. Issues no ID.
+   *
+   * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
+   * @throws {ClockError} `INVALID_CLOCK`.
+   */
+  readonly health = (): Health => {
+    this.#requirePort();
+    const now = this.#clock();
+    this.#session?.readClocks();
+    // Checked again: the clock may have closed this generator.
+    const port = this.#requirePort();
+    this.#session?.writeClocks(port.numbers);
+    return readHealth(
+      port,
+      this.#handle,
+      now,
+      Host.FILES && this.#isLocal,
+      this.#isStatic ? (this.#node ?? "none") : undefined,
+      this.layout,
+      this.#isForgotten(),
+    );
+  };
+
+  /** Whether the next process knows nothing of the IDs that exist: no file and no store does. */
+  #isForgotten(): boolean {
+    return !this.#session && !(Host.FILES && this.#isLocal);
+  }
+
+  /**
+   * Closes the generator: drops the rest of its block, and makes later minting calls throw `CLOSED`. Other generators
+   * that share its state go on.
+   */
+  readonly close = (): void => {
+    if (this.#closed) return;
+    const counts = this.#coreCounts();
+    if (this.#closed) return;
+    this.#finalCounts = counts;
+    this.#closed = true;
+    if (Host.MOVING_CLOCK) this.#mint = undefined;
+    this.#dropBlock();
+    if ((this.#isPrivate || (Host.FILES && this.#isLocal)) && this.#port !== undefined) {
+      unclosed?.unregister(this);
+      releaserOf(this.#port, this.#handle)();
+    }
+  };
+
+  /** `close()`, for `using`. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** An endless iterator of IDs: `for (const id of ids)`. */
+  *[Symbol.iterator](): Generator<bigint, never> {
+    for (;;) yield this.next();
+  }
+
+  /** The counters of the core; after `close()`, their values at that time. */
+  #coreCounts(): CoreCounts {
+    return this.#closed ? this.#finalCounts : readCounts(this.#port, this.#handle);
+  }
+
+  /**
+   * Whether the block has an ID left for this time. For a time that is not a number the answer is no, and the core
+   * refuses it: comparing it could run user code.
+   */
+  #hasIdAt(now: number): boolean {
+    return typeof now === "number" && now >= this.#fromMs && now < this.#untilMs && this.#cursor < this.#end;
+  }
+
+  /** How many IDs all calls have taken from the block or directly from the core. It never decreases. */
+  #takenCount(): number {
+    return this.#reserved - (this.#end - this.#cursor) - this.#dropped + this.#returned;
+  }
+
+  /**
+   * Reserves a new block and takes its first ID. If the previous block was used up while it was valid, the new one is
+   * twice as large, up to `#maxBlock`. At `#reserveAtMs` it has two IDs. Otherwise it has one.
+   */
+  #refill(now: number, waitMs: number, answered?: number): bigint {
+    const id = this.#tryRefill(now, waitMs, answered);
+    if (id === undefined) throw this.#refusal();
+    return id;
+  }
+
+  /** The same. Returns `undefined` if the core refuses. */
+  #tryRefill(now: number, waitMs: number, answered?: number): bigint | undefined {
+    const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#cursor === this.#end;
+    const want =
+      Host.MOVING_CLOCK && now === this.#reserveAtMs
+        ? min(2, this.#maxBlock)
+        : usedUp
+          ? min(2 * this.#blockSize, this.#maxBlock)
+          : 1;
+    const count = this.#reserve(want, now, newCall(undefined, waitMs, answered));
+    if (count === 0) return undefined;
+    // Only after the reservation: a refused call loses no ID, and the rest of the block is valid again when the clock
+    // is back in its tick.
+    this.#dropBlock();
+    const numbers = this.#numbers;
+    const page = this.#page;
+    this.#blockSize = count;
+    this.#fromMs = numbers[Slot.VALID_FROM_MS] as number;
+    this.#untilMs = numbers[Slot.VALID_UNTIL_MS] as number;
+    const first = page[0] as bigint;
+    if (count > 1) {
+      this.#copyBlock(page, count);
+      this.#cursor = 1;
+    }
+    return first;
+  }
+
+  /** Copies the first `count` IDs of an array into the block. */
+  #copyBlock(ids: BigUint64Array, count: number): void {
+    if (this.#capacity < count) {
+      this.#ids = new Ids(count);
+      this.#capacity = count;
+    }
+    copyIds(ids, 0, count, this.#ids, 0);
+    this.#end = count;
+  }
+
+  /** Drops the rest of the block. The next IDs are larger, so issuing these after them would break the order. */
+  #dropBlock(): void {
+    this.#dropped += this.#end - this.#cursor;
+    this.#cursor = 0;
+    this.#end = 0;
+    this.#blockSize = 0;
+    this.#untilMs = 0;
+    if (Host.MOVING_CLOCK) this.#reserveAtMs = undefined;
+  }
+
+  /** Makes the IDs of an aborted call the block. It has no time limit: those IDs are issued before any others. */
+  #restoreBlock({ target, done }: FillCall): void {
+    this.#dropBlock();
+    this.#copyBlock(target, done);
+    this.#blockSize = 1;
+    this.#fromMs = -Infinity;
+    this.#untilMs = Infinity;
+  }
+
+  #mintMany<T extends bigint | string>(count: number, areTexts: boolean): T[] {
+    this.#checkCount(count);
+    const target = Decoding.FAST ? takeArray(count) : new Ids(count);
+    this.#fill(newCall(target, this.#maxWaitMs));
+    const list = listOf<T>(target, areTexts);
+    if (Decoding.FAST) giveArray(target);
+    return list;
+  }
+
+  /**
+   * Fills the rest of the target: first from the block, then directly from the core. An error says how many IDs it has, also one that
+   * a clock made, which may have the count of another call.
+   */
+  #fill(call: FillCall): void {
+    try {
+      while (call.done < call.length) {
+        const now = this.#clock();
+        this.#requirePort(call);
+        if (this.#hasIdAt(now)) {
+          const at = this.#cursor;
+          const count = min(this.#end - at, call.length - call.done);
+          this.#cursor += count;
+          this.#copyToTarget(call, this.#ids, at, count);
+        } else {
+          const count = this.#reserve(min(call.length - call.done, Page.IDS), now, call);
+          // Thrown outside, since throwing it twice would take a third of the time of the refusal.
+          if (count === 0) break;
+          this.#dropBlock();
+          // The addon has written them into the target.
+          if (Host.FILES && this.#port?.binding.arrays) this.#take(call, count);
+          else this.#copyToTarget(call, this.#page, 0, count);
+        }
+      }
+    } catch (error) {
+      // An error of a clock may be frozen.
+      if (error instanceof FrazilError) Reflect.set(error, "issued", call.done);
+      throw error;
+    }
+    if (call.done < call.length) {
+      const refused: { issued?: number } = this.#refusal();
+      refused.issued = call.done;
+      throw refused;
+    }
+  }
+
+  /**
+   * Copies taken IDs into the target of a call. Counts them first, so that they are not issued twice if the copy fails.
+   */
+  #copyToTarget(call: FillCall, ids: BigUint64Array, from: number, count: number): void {
+    copyIds(ids, from, count, call.target, this.#take(call, count));
+  }
+
+  /** Counts IDs as taken by a call. Returns how many it had. */
+  #take(call: FillCall, count: number): number {
+    const at = call.done;
+    if (at === 0) {
+      call.takenBefore = this.#takenCount() - count;
+      call.node = this.#node;
+    }
+    call.done += count;
+    return at;
+  }
+
+  #retry<T>(signal: AbortSignal | undefined, attempt: () => T): Promise<T> {
+    const session = this.#session;
+    const retryMsNow = (error: unknown, limitMs: number) => {
+      let retryMs = error === this.#lastRefusal ? this.#lastRetryMs : Infinity;
+      if (session && error === this.#lastRefusal) retryMs = session.retryMs(error as FrazilError, retryMs, limitMs);
+      return retryMs;
+    };
+    const wait = async (ms: number, signal: AbortSignal | undefined, error: unknown) => {
+      const waitedMs = await (session ? session.wait(ms, signal, error as FrazilError) : sleep(ms, signal));
+      this.#waitedMs += waitedMs;
+      return waitedMs;
+    };
+    const limitMs = this.#maxAsyncWaitMs;
+    const go = (waitedMs: number) => {
+      this.#waitedMs += waitedMs;
+      return retry(attempt, signal, limitMs - waitedMs, retryMsNow, wait);
+    };
+    return session?.renewIfDue(signal, limitMs)?.then(go) ?? go(0);
+  }
+
+  async #fillWithRetry(call: FillCall, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    await this.#retry(signal, () => this.#fill(call));
+  }
+
+  async #mintManyAsync<T extends bigint | string>(
+    count: number,
+    options: AsyncOptions | undefined,
+    areTexts: boolean,
+  ): Promise<T[]> {
+    const signal = signalOf(options);
+    this.#checkCount(count, this.#maxAsyncWaitMs);
+    const call = newCall(new Ids(count), 0);
+    try {
+      await this.#fillWithRetry(call, signal);
+    } catch (error) {
+      if (signal?.aborted) this.#giveBack(call);
+      throw error;
+    }
+    return listOf(call.target, areTexts);
+  }
+
+  /**
+   * Restores the IDs of an aborted call only if no other call took an ID since its first one. Otherwise the order would
+   * break. Nor does it restore those of a node id that a lease no longer has, or where no block may be kept.
+   */
+  #giveBack(call: FillCall): void {
+    const { target, done } = call;
+    const alone = this.#takenCount() - call.takenBefore === done && call.node === this.#node;
+    this.#returned += done;
+    // If copying failed (a stack overflow), the last element is 0.
+    if (target[done - 1] && alone && this.#maxBlock && !this.#closed) this.#restoreBlock(call);
+    else this.#dropped += done;
+  }
+
+  /** Throws for a count that is invalid, or that exceeds what the full lead and the full wait allow. */
+  #checkCount(count: number, waitMs = Host.BLOCKS && canBlock() ? this.#maxWaitMs : 0): void {
+    const port = this.#requirePort();
+    const status = port.binding.calls.admit(port.binding.page, this.#handle, numberOrNaN(count), waitMs);
+    if (status !== 0) throw numberRefusal(port.error(status, count));
+  }
+
+  #checkTarget(target: BigUint64Array, waitMs?: number): void {
+    if (!isIdArray(target, "BigUint64Array"))
+      throw describedError("INVALID_ARGUMENT", "target", target, Rule.TARGET_ARRAY);
+    this.#checkCount(lengthOf(target), waitMs);
+  }
+
+  /**
+   * The port. Call it again after user code has run: that may have closed this generator, or transferred the target.
+   */
+  #requirePort(call?: MintCall): Port {
+    if (this.#closed)
+      throw new ConfigError("CLOSED", `close() was called on this generator${this.#session?.closed ?? ""}`);
+    if (this.#port === undefined) throw this.#unavailable;
+    const target = call?.target;
+    if (target !== undefined && lengthOf(target) < (call as MintCall).length)
+      throw configError("INVALID_ARGUMENT", "target", target, Rule.TARGET_LOST);
+    return this.#port;
+  }
+
+  /**
+   * Reserves IDs and returns how many: at least one. They are in `#page`, or, if the call has a target and the addon fills arrays, in
+   * the target. If the core refuses and the host can block, it waits as long as the call still may. Otherwise it returns 0, and
+   * `#refusal` makes the error, because V8 leaves a function interpreted whose calls throw, and walks over its frame if the error is made
+   * in it.
+   */
+  #reserve(want: number, nowMs: number, call: MintCall): number {
+    let now = nowMs;
+    let confirmed = false;
+    /** How long this call has waited since the clock moved. */
+    let stoodMs = 0;
+    for (;;) {
+      this.#session?.readClocks(now);
+      const port = this.#requirePort(call);
+      const { calls, page } = port.binding;
+      this.#numbers = port.numbers;
+      this.#page = port.ids;
+      this.#session?.writeClocks(this.#numbers);
+      // A replaced `Date.now` may return any value.
+      const status =
+        call.answered ??
+        (Host.FILES && port.binding.arrays && call.target
+          ? fillArray(port, port.binding.arrays, this.#handle, numberOrNaN(now), confirmed, call as FillCall, want)
+          : calls.reserve(page, this.#handle, numberOrNaN(now), want, confirmed));
+      call.answered = undefined;
+      if (status === 0) {
+        // From here until the IDs are counted as taken, no user code may run.
+        const count = this.#numbers[Slot.COUNT] as number;
+        this.#reservations++;
+        this.#reserved += count;
+        return count;
+      }
+      if (status === Page.KEYLESS) {
+        writeNewKey(port);
+        continue;
+      }
+      if (status === Page.RECHECK) {
+        this.#rechecks++;
+        confirmed = true;
+      } else {
+        // The core refuses for a lease as well, for which the session waits, and the core knows no time.
+        const isOfClock = status >= First.ClockError && status < First.LeaseError;
+        const retryMs = (isOfClock && this.#numbers[Slot.RETRY_AFTER_MS]) || Infinity;
+        this.#lastRetryMs = retryMs;
+        if (retryMs < Infinity) this.#stalls++;
+        if (Host.BLOCKS && retryMs <= call.remainingMs && canBlock()) {
+          call.remainingMs -= retryMs;
+          this.#waitedMs += retryMs;
+          block(retryMs);
+          confirmed = false;
+          const shownMs = now;
+          now = this.#clock();
+          // No comparison of objects, which runs code of the user.
+          stoodMs = now === shownMs ? stoodMs + retryMs : 0;
+          continue;
+        }
+        if (Host.MOVING_CLOCK) this.#reserveAtMs = now;
+        this.#lastStatus = status;
+        this.#lastRefusedAtMs = now;
+        if (Host.BLOCKS) this.#lastStoodMs = stoodMs;
+        return 0;
+      }
+      const confirmedMs = this.#clock();
+      if (Host.BLOCKS && confirmedMs !== now) stoodMs = 0;
+      now = confirmedMs;
+    }
+  }
+
+  /** The error for what the core refused last. No user code may have run since. */
+  #refusal(): FrazilError {
+    const status = this.#lastStatus;
+    const retryMs = this.#lastRetryMs;
+    const answers = this.#session?.answers;
+    let error =
+      retryMs < LONG_WAIT_MS && !(Host.BLOCKS && this.#lastStoodMs) && !(this.#clock === wallClock && isFaked())
+        ? // The frequent refusal, of which the core says only when to retry: it has no rule and no text.
+          retryError(CODES[status] as ErrorCode, (answers?.[3] ?? MEANINGS)[status], retryMs)
+        : (this.#port as Port).error(
+            status,
+            this.#lastRefusedAtMs,
+            undefined,
+            answers,
+            this.layout,
+            this.#isForgotten(),
+            Host.BLOCKS ? this.#lastStoodMs : 0,
+          );
+    if (Host.FILES && this.#isLocal && error.code === "CLOCK_BACKWARD" && retryMs >= LONG_WAIT_MS) {
+      const port = this.#port as Port;
+      // Not before: what is read here is written over the refusal in the page.
+      const aheadMs = port.binding.files?.file(port, this.#handle).distrustedMs ?? 0;
+      const times = distrustText(this.#lastRefusedAtMs as number, aheadMs);
+      if (aheadMs > 0) error = retryError(error.code, MEANINGS[status], retryMs, times);
+    }
+    this.#lastRefusal = error;
+    this.#session?.refused(error);
+    return error;
+  }
+}
+
+/** Outside the class, since a bundler renames a class that refers to itself, and stack traces would show that name. */
+const openLocal = <L extends LayoutInput>(options: unknown, kind: symbol): Snowflake<L> =>
+  Reflect.construct(Snowflake, [options, kind]) as Snowflake<L>;

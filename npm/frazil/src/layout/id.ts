@@ -1,0 +1,141 @@
+/**
+ * Reading an ID: what the decoder and `Layout` share. This is JavaScript on every backend, because a call into native
+ * code or WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly.
+ */
+import { Decoding, keepParts, keyOf } from "#decoding";
+import { type Join, joinAdjacent, type Span, spanOf } from "./bits.js";
+import { ConfigError, DecodeError, type ErrorDetails, refusal } from "../base/errors.js";
+import { LAYOUTS, type LayoutParts } from "../generated/layouts.js";
+import { KINDS } from "../generated/page.js";
+import { Rule } from "../generated/rules.js";
+import { ownOf } from "../base/own-properties.js";
+import type { Shape } from "./shape.js";
+
+/** An ID as an argument: a `bigint`, decimal text, or a `number` that is exact. */
+export type IdInput = bigint | string | number;
+
+/**
+ * An ID of one kind, for the compiler alone: a `bigint` that only the same kind accepts, and that every `bigint` accepts. The program
+ * says where IDs get their kind, and at run time nothing is different:
+ *
+ * ```ts
+ * type UserId = Id<"user">;
+ * const newUserId = () => ids.next() as UserId;
+ * ```
+ */
+export type Id<Kind extends string = string> = bigint & { readonly "frazil.id": Kind };
+
+/** The decimal text of an ID of one kind, as `Id` is its number: `ids.nextString() as IdText<"user">`. */
+export type IdText<Kind extends string = string> = string & { readonly "frazil.id": Kind };
+
+/** The meaning of a field of an ID. */
+export type FieldKind = "time" | "node" | "clock" | "sequence";
+
+/** One field of a layout. */
+export interface LayoutField {
+  readonly kind: FieldKind;
+  /** The width in bits, at least 1. */
+  readonly bits: number;
+  /** The name of a part of the node id. Default: `"node"`. */
+  readonly name?: string;
+}
+
+/** The definition of a layout. `new Layout(spec)` checks it. */
+export interface LayoutSpec {
+  /**
+   * The epoch: the start of tick 0, in Unix milliseconds or as a `Date`. A constant: with an epoch that moves, IDs repeat.
+   */
+  readonly epochMs: number | Date;
+  /** The length of a tick in milliseconds. Default: 1. */
+  readonly tickMs?: number;
+  /** Whether the fields may use all 64 bits; otherwise 63. Default: false. */
+  readonly unsigned?: boolean;
+  /** The fields, from the most to the least significant. Any order of kinds is allowed. */
+  readonly fields: readonly LayoutField[];
+}
+
+/** A definition that was checked, with nothing left out. */
+export interface CheckedSpec extends Required<LayoutSpec> {
+  readonly epochMs: number;
+}
+
+/** The names of the built-in layouts. */
+export type LayoutName = keyof LayoutParts;
+
+/**
+ * Computes the positions of fields, the last one at bit 0. Does not check their widths. `join` combines the parts of a
+ * node id; in the built-in layouts they are adjacent.
+ *
+ * @internal
+ */
+export function shapeOf({ epochMs, tickMs, fields }: CheckedSpec, join: Join = joinAdjacent): Shape {
+  let bits = 0;
+  // Missing kinds are own properties too, so that none is read from a polluted `Object.prototype`.
+  const spans: Record<FieldKind, Span | undefined> = {
+    time: undefined,
+    node: undefined,
+    clock: undefined,
+    sequence: undefined,
+  };
+  let parts: [string, number, number][] = [];
+  for (const field of [...fields].reverse()) {
+    const { kind, bits: width, name = "node" } = ownOf(field);
+    const span = spanOf(bits, width);
+    const below = spans[kind];
+    spans[kind] = below ? join(span, below) : span;
+    if (kind === "node")
+      parts = [[Decoding.FAST ? keyOf(name) : name, span.max + 1, below ? below.max + 1 : 1], ...parts];
+    bits += width;
+  }
+  const shape = { epochMs, tickMs, bits, maxId: 2n ** BigInt(bits) - 1n, parts, ...(spans as Pick<Shape, FieldKind>) };
+  return Decoding.FAST ? { ...shape, partsKept: keepParts(parts) } : shape;
+}
+
+const rows = () => LAYOUTS.split("\n").map((row) => row.split(" "));
+
+/** The names of the built-in layouts. @internal */
+export const layoutNames = (): LayoutName[] => rows().map(([name]) => name as LayoutName);
+
+/** The definition of a built-in layout. @internal */
+export function namedSpec(wanted: LayoutName): CheckedSpec {
+  const [name, epochMs, tickMs, unsigned, ...fields] = rows().find(([name]) => name === wanted) ?? [];
+  if (!name)
+    throw refusal(ConfigError, "INVALID_LAYOUT", "layout", wanted, `${Rule.KNOWN_LAYOUT}: ${layoutNames().join(", ")}`);
+  return {
+    epochMs: parseInt(epochMs as string, 36),
+    tickMs: parseInt(tickMs as string, 36),
+    unsigned: unsigned === "1",
+    fields: fields.map((field) => {
+      const [width, name] = field.slice(1).split(":");
+      const kind = KINDS.find(([letter]) => letter === field[0]) as FieldKind;
+      return { kind, bits: Number(width), ...(name && { name }) };
+    }),
+  };
+}
+
+/** The range of text forms and of JSON, which know no layouts. @internal */
+export const ANY_ID = { maxId: 0xffff_ffff_ffff_ffffn };
+
+/** What to do about a value that is no ID. What an object is, is not looked at: a Proxy can refuse it. */
+const inputHint = (input: unknown): string =>
+  Number.isInteger(input)
+    ? ": JSON.parse loses digits above, so keep IDs as text"
+    : typeof input === "object" && input
+      ? ": pass its id; of an array pass each, or use decodeMany or encodeMany"
+      : "";
+
+/** The ID as a `bigint`, exactly. @internal */
+export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput, details?: ErrorDetails): bigint {
+  const refuse = (rule: string) => refusal(DecodeError, "INVALID_ID", "id", input, rule, 0, maxId, details);
+  let id = input;
+  if (typeof id === "string") {
+    if (!/^(0|[1-9]\d*)$/.test(id)) throw refuse(Rule.ID_TEXT);
+    // An ID has at most 20 digits. A longer text is cut after 21, since converting it would take long.
+    id = BigInt(id.slice(0, 21));
+  } else if (typeof id !== "bigint") {
+    if (!Number.isSafeInteger(id)) throw refuse(Rule.ID_INPUT + inputHint(id));
+    id = BigInt(id);
+  }
+  if (id < 0n || id > maxId) throw refuse(Rule.ID_RANGE);
+  return id;
+}

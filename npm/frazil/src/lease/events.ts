@@ -1,0 +1,104 @@
+/** What a leased generator tells of its lease: events, counters, its condition. */
+import { configError, type FrazilError } from "../base/errors.js";
+import { Rule } from "../generated/rules.js";
+import { hintOf } from "../base/keys.js";
+
+/** A lease that is held. */
+export interface LeaseWindow {
+  /** The node id; 0 for a layout without a node field. */
+  readonly node: number;
+  /** The start of the window, in Unix milliseconds of the store's clock. No ID has an earlier time. */
+  readonly fromMs: number;
+  /** The end of the window. No ID has this time or a later one. */
+  readonly untilMs: number;
+}
+
+/** The events of a leased generator. */
+export interface LeaseEvents {
+  /** A lease began: IDs have this node id from now on. */
+  readonly acquired: (lease: LeaseWindow) => void;
+  /** The window was extended. */
+  readonly renewed: (lease: LeaseWindow) => void;
+  /** The lease ended, and another one is asked for. */
+  readonly lost: (error: FrazilError) => void;
+  /** An attempt failed or was refused. The next one follows by itself. */
+  readonly refused: (error: FrazilError) => void;
+}
+
+/** Counters of a lease, over all node ids that it had. */
+export interface LeaseStats {
+  /** Requests to the store: to acquire, to renew, and to fence it. */
+  readonly attempts: number;
+  readonly acquired: number;
+  readonly renewed: number;
+  readonly lost: number;
+  /** Attempts that failed or were refused. */
+  readonly refused: number;
+}
+
+/** The condition of a lease. */
+export interface LeaseHealth {
+  readonly scope: string;
+  /** How the store is called. */
+  readonly store: string;
+  /** Absent while no lease is held. */
+  readonly node?: number;
+  readonly fromMs?: number;
+  readonly untilMs?: number;
+  /** How many attempts failed in a row. */
+  readonly failures: number;
+  /** Why the last of them failed. */
+  readonly problem?: FrazilError;
+  /** How long until the store may have answered, in milliseconds. */
+  readonly nextMs: number;
+  /**
+   * How far the clock of this machine was ahead of the store's at the last answer, in milliseconds; negative if it was
+   * behind. At the length of the window nothing can be minted.
+   */
+  readonly skewMs: number;
+}
+
+/** The listeners of each event. @internal */
+export type Listeners = { [E in keyof LeaseEvents]: Set<LeaseEvents[E]> };
+
+/** No listeners. @internal */
+export const noListeners = (): Listeners => ({
+  acquired: new Set(),
+  renewed: new Set(),
+  lost: new Set(),
+  refused: new Set(),
+});
+
+/** The listeners of an event. Refuses a name that is none, and what is no function. @internal */
+export function listenersOf(listeners: Listeners, event: string, listener: unknown): Set<unknown> {
+  const names = Object.keys(listeners);
+  if (!names.includes(event)) {
+    const known = names.join(", ");
+    const hint = typeof event === "string" ? hintOf(event, known) : ` (one of ${known})`;
+    throw configError("INVALID_ARGUMENT", "event", event, Rule.KNOWN_KEY + hint);
+  }
+  if (typeof listener !== "function") throw configError("INVALID_ARGUMENT", "listener", listener, Rule.FUNCTION);
+  return listeners[event as keyof LeaseEvents];
+}
+
+/**
+ * Calls the listeners of an event. One that throws does not stop the others or the lease: its error is thrown where nothing catches
+ * it.
+ *
+ * @internal
+ */
+export function emit<E extends keyof LeaseEvents>(
+  listeners: Listeners | undefined,
+  event: E,
+  detail: Parameters<LeaseEvents[E]>[0],
+): void {
+  for (const listener of [...(listeners?.[event] ?? [])] as ((detail: unknown) => void)[]) {
+    try {
+      listener(detail);
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+}

@@ -1,0 +1,341 @@
+/**
+ * What the outcome of a request to the store means for a generator and for its listeners: events, counters, the last problem, the
+ * condition. How requests are carried is decided by the classes derived from this one: `LeaseDriver` has timers, and one attempt at a
+ * time; on Cloudflare Workers each request that is blocked makes its own.
+ */
+
+import { attempt } from "../asking/attempt.js";
+import { digitsAt } from "../asking/digits.js";
+import { ConfigError, type FrazilError, LeaseError, refusal } from "../base/errors.js";
+import { LeaseCall, LeaseChange, LeaseReason, LeaseRequest } from "../generated/lease.js";
+import { Slot } from "../generated/page.js";
+import { Rule } from "../generated/rules.js";
+import { type Asked, LeaseCore, type ReleaseNote, releaseNoteIn } from "./core-calls.js";
+import { refusalError, timeoutError } from "./errors.js";
+import {
+  emit,
+  type LeaseEvents,
+  type LeaseHealth,
+  type LeaseStats,
+  type LeaseWindow,
+  type Listeners,
+} from "./events.js";
+import { type LeaseSession, type Minting, SESSION } from "../generator/session.js";
+import { nodeGiven, numberOrNaN } from "../generator/request.js";
+import { rejectionError } from "../asking/store-errors.js";
+import type { Answer, Grant, Refusal, RefusalReason } from "../stores/lease-store.js";
+
+/**
+ * What a driver knows of its generator. The listeners are here because a listener that uses the generator would otherwise keep it
+ * alive where the driver refers to it weakly.
+ *
+ * @internal
+ */
+export interface Attached {
+  readonly minting: Minting;
+  readonly listeners: Listeners;
+}
+
+/** The numbers of the store's reasons. What they mean is decided in the core; those that it does not tell apart are left out. */
+const REASONS: { readonly [R in RefusalReason]?: LeaseReason } = {
+  taken: LeaseReason.TAKEN,
+  fenced: LeaseReason.FENCED,
+  incarnation: LeaseReason.INCARNATION,
+  behind: LeaseReason.BEHIND,
+  exhausted: LeaseReason.EXHAUSTED,
+  missing: LeaseReason.MISSING,
+};
+
+/** Whether a lease is missing, so that an answer of the store helps. */
+export const isOfLease = ({ code }: FrazilError) => code === "LEASE_EXPIRED" || code === "LEASE_LOST";
+
+/** A request to the store that the core has written into the page. */
+export interface StoreRequest extends Asked {
+  readonly verb: "acquire" | "renew" | "ensure";
+  /** Absent for `ensure`. */
+  readonly grant?: string;
+  send(signal: AbortSignal): Promise<unknown>;
+}
+
+/** @internal */
+export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
+  readonly [SESSION] = true;
+  /** Why a lease was given back, until another one begins. */
+  #declined: FrazilError | undefined;
+  #problem: FrazilError | undefined;
+  /** Whether an answer renewed the lease since the last request was made. */
+  protected isRenewed = false;
+  /** Whether a node id is held, as far as the last answer says. */
+  protected isHolding = false;
+  readonly #counts = { attempts: 0, acquired: 0, renewed: 0, lost: 0, refused: 0 };
+
+  /** Begins. The caller keeps what is returned as long as the generator is in use. */
+  abstract start(layout: string): Attached;
+  /**
+   * Ends the lease: closes the state, and tells the store. `attached` has the listeners that hear if that fails. Never rejects.
+   */
+  abstract close(attached?: Attached): Promise<void>;
+  abstract renewIfDue(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined;
+  abstract retryMs(error: FrazilError, retryMs: number, limitMs: number): number;
+  abstract readonly wait: LeaseSession["wait"];
+  /** Whether `close` was called. */
+  protected abstract get isClosing(): boolean;
+  /** The generator, unless it was garbage-collected. */
+  protected abstract get attached(): Attached | undefined;
+  /** An answer to a request that was given up has been used. */
+  protected abstract usedLate(): void;
+  /** How long a request may take, if a timer ends it; and whether the timer keeps the process alive. */
+  protected abstract get limit(): readonly [limitMs: number | undefined, isHeld: boolean];
+  /** What is asked of the store. Aborting a controller gives its request up. */
+  protected abstract readonly underWay: Set<AbortController>;
+
+  /** Asks the core what to request. `undefined`: nothing for now. */
+  protected ask(): StoreRequest | undefined {
+    let numbers: Float64Array;
+    try {
+      numbers = this.call(LeaseCall.ASK);
+    } catch (error) {
+      // Such as: the kernel has no random numbers for a process without file descriptors. The next attempt has a pause.
+      this.tell(LeaseCall.FAIL, 0);
+      throw error;
+    }
+    const request = numbers[Slot.REQUEST] as LeaseRequest;
+    if (request === LeaseRequest.NOTHING) return undefined;
+    if (request === LeaseRequest.WAIT) {
+      this.nextMs = numbers[Slot.WAIT_MS] as number;
+      return undefined;
+    }
+    this.#counts.attempts++;
+    this.isRenewed = false;
+    const { store, scope, windowMs, owner, hasNode, node: preferred } = this.options;
+    const { wallMs, monotonicMs, layout } = this;
+    const asked = { number: numbers[Slot.ASKED_NUMBER] as number, wallMs, monotonicMs };
+    if (request === LeaseRequest.FENCE) {
+      const behind = numbers[Slot.BEHIND] === 1;
+      return { ...asked, verb: "ensure", send: (signal) => store.ensure({ scope, behind, signal }) };
+    }
+    const grant = digitsAt(numbers, Slot.GRANT);
+    const common = { scope, grant, nonce: digitsAt(numbers, Slot.NONCE), windowMs, layout };
+    if (request === LeaseRequest.ACQUIRE) {
+      const node = hasNode && { node: nodeGiven(preferred) as number };
+      return {
+        ...asked,
+        verb: "acquire",
+        grant,
+        send: (signal) => store.acquire({ ...common, owner, ...node, signal }),
+      };
+    }
+    const node = numbers[Slot.LEASE_NODE] as number;
+    const untilMs = numbers[Slot.UNTIL_MS] as number;
+    return {
+      ...asked,
+      verb: "renew",
+      grant,
+      send: (signal) => store.renew({ ...common, node, untilMs, signal }),
+    };
+  }
+
+  /** Has the store carry out a request. An answer that comes after its time-out is still used. */
+  protected async carry(request: StoreRequest): Promise<void> {
+    // What refuses an answer throws at once: with a promise between, workerd reports an unhandled rejection (2024-09-01).
+    const error = await this.#attempted(request.verb, request.send, (answer, isGivenUp) =>
+      isGivenUp ? this.#usedLate(request, answer) : this.#used(request, answer),
+    );
+    if (error) this.#failed(error, request);
+  }
+
+  /** Uses an answer to a request that was given up. Never rejects. */
+  async #usedLate(request: StoreRequest, answer: unknown): Promise<void> {
+    if (this.isClosing) return;
+    try {
+      await this.#used(request, answer);
+    } catch (error) {
+      this.report(rejectionError(error, request.verb, this.context));
+    }
+    this.usedLate();
+  }
+
+  /** Has the store do something within the time of an attempt. Resolves to the error if that failed. */
+  #attempted<T>(
+    verb: string,
+    send: (signal: AbortSignal) => Promise<T>,
+    use: (answer: T, isGivenUp: boolean) => void | Promise<void>,
+  ): Promise<FrazilError | undefined> {
+    const [limitMs, isHeld] = this.limit;
+    return attempt(this.underWay, send, use, limitMs, isHeld, (error, isGivenUp) =>
+      isGivenUp ? timeoutError(verb, this.timeoutMs, this.context) : rejectionError(error, verb, this.context),
+    );
+  }
+
+  /** A request failed, or its outcome is unknown. */
+  #failed(error: FrazilError, { grant, number }: StoreRequest): void {
+    if (this.isFree) return;
+    // A store that refuses for good is asked less often than one that does not answer.
+    const change =
+      error.retryable || grant === undefined
+        ? this.tell(LeaseCall.FAIL, number)
+        : this.refuse(LeaseReason.OTHER, false, 0, grant, number);
+    if (change !== LeaseChange.DROPPED) this.report(error);
+  }
+
+  protected report(error: FrazilError): void {
+    this.#problem = error;
+    this.#counts.refused++;
+    this.#emit("refused", error);
+  }
+
+  /** Hands an answer of the store to the core. */
+  #used(request: StoreRequest, answer: unknown): Promise<void> | undefined {
+    if (this.isFree) return undefined;
+    const { grant, number } = request;
+    const given = answer as Answer | undefined;
+    if (grant === undefined) this.tell(LeaseCall.FENCED, number);
+    else if (given?.granted === true) return this.#granted(request, grant, given);
+    else this.#refused(request, grant, given as Refusal);
+    return undefined;
+  }
+
+  #granted(request: StoreRequest, grant: string, answer: Grant): Promise<void> | undefined {
+    const before = this.held();
+    const lease = this.take(grant, answer, request);
+    const { numbers } = this.port;
+    const change = numbers[Slot.CHANGE] as LeaseChange;
+    this.isRenewed = change === LeaseChange.BEGUN || change === LeaseChange.EXTENDED;
+    if (change === LeaseChange.BEGUN) {
+      this.#declined = undefined;
+      this.#changed(lease.node);
+    }
+    if (this.isRenewed) {
+      const event = change === LeaseChange.BEGUN ? "acquired" : "renewed";
+      this.#problem = undefined;
+      this.#counts[event]++;
+      this.#emit(event, lease);
+    } else if (change === LeaseChange.ENDED) {
+      this.#ended(
+        new LeaseError("LEASE_LOST", "the store answered with another lease than it had granted: it went back", {
+          retryable: true,
+        }),
+        before,
+      );
+    } else if (change === LeaseChange.DECLINED) {
+      // Read before the listeners run: they may use the page.
+      const note = releaseNoteIn(numbers);
+      // Retryable: another node id is asked for.
+      const details = { retryable: true };
+      this.#declined = refusal(
+        ConfigError,
+        "STATE_CONFLICT",
+        "node",
+        lease.node,
+        Rule.ONE_KIND,
+        undefined,
+        undefined,
+        details,
+      );
+      this.report(this.#declined);
+      return this.release(note);
+    }
+    return undefined;
+  }
+
+  #refused({ verb, number }: StoreRequest, grant: string, answer: Refusal): void {
+    const error = refusalError(verb as "acquire" | "renew", answer, this.context, this.#declined);
+    const before = this.held();
+    const { reason, freeAtMs = 0, storeNowMs = 0 } = answer ?? {};
+    if (error.code === "STORE_REFUSED") throw error;
+    const code = REASONS[reason as RefusalReason] ?? LeaseReason.OTHER;
+    // A difference of anything but numbers is refused.
+    const freeInMs = Math.max(0, numberOrNaN(freeAtMs) - numberOrNaN(storeNowMs));
+    const change = this.refuse(code, verb === "renew", freeInMs, grant, number, answer);
+    if (change === LeaseChange.ENDED) this.#ended(error, before);
+    else if (change !== LeaseChange.DROPPED) this.report(error);
+  }
+
+  #ended(error: FrazilError, before: LeaseWindow | undefined): void {
+    this.#changed(undefined);
+    this.#problem = error;
+    if (before === undefined) return;
+    this.#counts.lost++;
+    this.#emit("lost", error);
+  }
+
+  #changed(node: number | undefined): void {
+    this.isHolding = node !== undefined;
+    // A generator that closes has no node id any more.
+    if (!this.isClosing) this.attached?.minting.changed(node);
+  }
+
+  /** Tells the store that a node id is free. If that fails, it is free after its window. */
+  protected async release(note: ReleaseNote | undefined): Promise<void> {
+    if (note === undefined) return;
+    const { store, scope } = this.options;
+    const send = (signal: AbortSignal) => store.release({ scope, ...note, signal });
+    const error = await this.#attempted("release", send, () => {});
+    if (error) this.report(error);
+  }
+
+  refused(error: FrazilError): void {
+    if (!isOfLease(error)) return;
+    if (this.#problem)
+      Object.defineProperty(error, "cause", { value: this.#problem, writable: true, configurable: true });
+    this.refusedOfLease(error.code === "LEASE_EXPIRED");
+  }
+
+  /** A call was refused for want of a lease. */
+  protected abstract refusedOfLease(isExpired: boolean): void;
+
+  /** Why the last attempt failed; `undefined` after one that succeeded. */
+  get problem(): FrazilError | undefined {
+    return this.#problem;
+  }
+
+  stats(): LeaseStats {
+    return { ...this.#counts };
+  }
+
+  health(): LeaseHealth {
+    const { scope, store } = this.options;
+    const held = this.held();
+    const { numbers } = this.port;
+    const failures = numbers[Slot.FAILURES] as number;
+    const nextMs = numbers[Slot.NEXT_MS] as number;
+    const skewMs = numbers[Slot.SKEW_MS] as number;
+    const problem = this.#problem && { problem: this.#problem };
+    // Read last: the name may be a getter, which is code of the user.
+    return { scope, store: store.name, ...held, failures, ...problem, nextMs, skewMs };
+  }
+
+  /** The lease that is held, as the page says after the last call. */
+  held(): LeaseWindow | undefined {
+    if (this.isClosing) return undefined;
+    const numbers = this.call(LeaseCall.STATUS);
+    if (numbers[Slot.HELD] === 0) return undefined;
+    const node = numbers[Slot.HELD_NODE] as number;
+    return { node, fromMs: numbers[Slot.HELD_FROM_MS] as number, untilMs: numbers[Slot.HELD_UNTIL_MS] as number };
+  }
+
+  /** Whether the time comes from the store. */
+  get hasStoreTime(): boolean {
+    return this.options.storeTime;
+  }
+
+  /** How long a window lasts, in milliseconds. */
+  get windowMs(): number {
+    return this.options.windowMs;
+  }
+
+  /** What is wrong with the random numbers of grants and nonces, where copies of the host are made. */
+  get randomHint(): string | undefined {
+    return undefined;
+  }
+
+  /** The error for a store that has not answered at all within a time. */
+  noAnswer(verb: string): FrazilError {
+    return timeoutError(verb, this.maxAsyncWaitMs, this.context);
+  }
+
+  #emit<E extends keyof LeaseEvents>(event: E, detail: Parameters<LeaseEvents[E]>[0]): void {
+    // To a program that closed the generator only that the store could not be told matters.
+    if (!this.isClosing || event === "refused") emit(this.attached?.listeners, event, detail);
+  }
+}

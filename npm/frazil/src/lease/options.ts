@@ -1,0 +1,75 @@
+/** The options of leases, checked. */
+import { configError } from "../base/errors.js";
+import { Rule } from "../generated/rules.js";
+import type { DriverOptions } from "./core-calls.js";
+import { signalOf } from "../generator/options.js";
+import { checkGiven, noStore } from "../stores/kit/given.js";
+import { isScope, MAX_OWNER_LENGTH } from "../stores/kit/limits.js";
+import type { LeaseStore } from "../stores/lease-store.js";
+
+/** The options that a lease has wherever it is held. */
+export const LEASE_OPTIONS =
+  "scope, windowMs, node, owner, time, layout, epochMs, maxLeadMs, maxAsyncWaitMs, sequenceStart";
+
+/** What some of them are unless they are given. */
+export const LEASE_DEFAULTS = { scope: "default", time: "wall" } as const;
+
+/** Options that other calls take. */
+export const NOT_LEASED = "now, unshared";
+
+/** What differs between hosts. */
+export interface LeaseHost {
+  /** The names of the options. */
+  readonly known: string;
+  /** What they are unless they are given. What is absent here is decided in the core. */
+  readonly defaults: { readonly [option: string]: unknown };
+  /** What `owner` is, if that must be found out. */
+  readonly owner?: () => string;
+  /** Whether no copies of the host are made. */
+  readonly isUncopied: boolean;
+}
+
+/** Options that have a type here, after their checks. `rest` are those of `Snowflake`, which checks them. */
+export interface CheckedLease {
+  readonly driven: DriverOptions;
+  readonly signal: AbortSignal | undefined;
+  readonly rest: Record<string, unknown>;
+}
+
+/** Whether it has the operations of a store. */
+export const isStore = (store: unknown): store is LeaseStore =>
+  ["acquire", "renew", "release", "ensure"].every(
+    (verb) => typeof (store as Record<string, unknown> | undefined | null)?.[verb] === "function",
+  );
+
+export function checkedLease(store: unknown, options: unknown, host: LeaseHost): CheckedLease {
+  if (!isStore(store)) throw noStore(store, Rule.A_STORE);
+  const given = checkGiven(options, host.known, NOT_LEASED) as Record<string, unknown>;
+  for (const name of NOT_LEASED.split(", ")) {
+    if (name in given)
+      throw configError("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to new Snowflake()`);
+  }
+  for (const [name, value] of Object.entries(host.defaults)) if (given[name] === undefined) given[name] = value;
+  const { scope, windowMs, node, owner = host.owner?.(), time, renew, signal, ...rest } = given;
+  const invalid = (field: string, rule: string, max?: number) =>
+    configError("INVALID_OPTION", field, given[field], rule, undefined, max);
+  if (!isScope(scope)) throw invalid("scope", Rule.NAME_SYNTAX);
+  if (typeof owner !== "string" || owner === "" || owner.length > MAX_OWNER_LENGTH)
+    throw invalid("owner", Rule.SHORT_TEXT, MAX_OWNER_LENGTH);
+  if (time !== "wall" && time !== "store") throw invalid("time", Rule.ID_TIME);
+  if (renew !== "timer" && renew !== "calls") throw invalid("renew", Rule.RENEWAL);
+  signalOf({ signal });
+  const driven = {
+    store,
+    scope,
+    windowMs: windowMs as number,
+    owner,
+    // The core checks it.
+    hasNode: node !== undefined,
+    node,
+    storeTime: time === "store",
+    byCalls: renew === "calls",
+    isUncopied: host.isUncopied,
+  };
+  return { driven, signal: signal as AbortSignal | undefined, rest };
+}

@@ -1,0 +1,383 @@
+/**
+ * The numbers of a segment as the core has them, and what the outcome of a request to the store means. When to ask, for how many
+ * numbers, and what an answer means is decided in the core (`crates/core/src/segment.rs`). How requests are carried is decided by the
+ * classes derived from this one: `SegmentFetcher` has timers, and one attempt at a time; on Cloudflare Workers each request that is
+ * blocked makes its own try.
+ */
+import { Snowflake } from "frazil";
+import { copyIds } from "../base/arrays.js";
+import { monotonicClock } from "../base/clock.js";
+import { digitsAt, writeDigits } from "../asking/digits.js";
+import { type FrazilError, LeaseError, refusal, show } from "../base/errors.js";
+import { Page, Slot } from "../generated/page.js";
+import { Rule } from "../generated/rules.js";
+import { CODES, RULES, SegmentCall, SegmentRequest, SUBJECTS } from "../generated/segment.js";
+import { drawRandom, randomFor } from "../asking/kernel-random.js";
+import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
+import { numberOrNaN } from "../generator/request.js";
+import { noAnswer, rejectionError, type StoreContext, untrueAnswer } from "../asking/store-errors.js";
+import type { AllocateRequest, Allocation, SegmentStore } from "../stores/segment-store.js";
+import { BROKEN_CLOCK_MS } from "../asking/timer.js";
+import type { Weak } from "../asking/weak.js";
+
+/** What is known of a tag of a store object. @internal */
+export interface TagState {
+  /** The end of all that was allocated to this process. No range begins below it, also that of a later segment. */
+  above: bigint;
+  /** The segment that is open, unless it was garbage-collected. */
+  open?: Weak<object> | undefined;
+}
+
+/** What the holder needs to know. @internal */
+export interface HolderOptions {
+  readonly store: SegmentStore;
+  /** The name of the store. */
+  readonly name: string;
+  readonly state: TagState;
+  readonly tag: string;
+  readonly step: unknown;
+  readonly maxStep: unknown;
+  readonly growBelowMs: unknown;
+  readonly shrinkAboveMs: unknown;
+  readonly failoverSkip: number | undefined;
+}
+
+/** Counters of a segment. */
+export interface SegmentStats {
+  /** How many numbers are there to hand out. */
+  readonly left: number;
+  /** How many ranges they are in: at most two, unless one call wants more than they have. */
+  readonly buffers: number;
+  /** How many numbers the next range is asked to have. Absent before the first answer of a store that decides it. */
+  readonly step?: number;
+  /** How many ranges the store allocated, and how many numbers they had. */
+  readonly ranges: number;
+  readonly allocated: number;
+  /** Requests to the store: attempts and their retries. */
+  readonly tries: number;
+  /** How many of them failed in a row. */
+  readonly failures: number;
+  /** Why the last one failed, until one succeeds. */
+  readonly problem?: FrazilError;
+  /** How long the store takes to answer, in milliseconds: the longest of the last answers. */
+  readonly fetchMs: number;
+  /** How many calls found no number and waited. */
+  readonly waits: number;
+  /** Whether `close()` was called. */
+  readonly closed: boolean;
+}
+
+/** Numbers that follow each other, and differ in their lower 32 bits only. @internal */
+export interface Drawn {
+  readonly first: bigint;
+  readonly stride: number;
+  readonly count: number;
+}
+
+/** How long a call that found nothing may wait before it tries again, while the store is asked, in milliseconds. */
+const FIRST_PAUSE_MS = 50;
+
+const ANSWERS: Answers = [CODES, RULES, SUBJECTS];
+
+/** A request to the store that the core has written into the page. @internal */
+export interface SegmentAsked {
+  /** The number of the try. */
+  readonly number: number;
+  readonly request: AllocateRequest;
+}
+
+/** @internal */
+export abstract class SegmentHolder {
+  protected readonly options: HolderOptions;
+  readonly #port: Port;
+  readonly #handle: number;
+  readonly #release: () => void;
+  protected readonly timeoutMs: number;
+  /** Drawn with the first request. */
+  #holder: string | undefined;
+  /** Whether another range is needed, as far as the last call says. */
+  isShort = false;
+  /** How many numbers the core has. */
+  left = 0;
+  /** How long until the store is asked again, or until the try under way is over, in milliseconds. */
+  protected nextMs = 1;
+  #buffers = 0;
+  /** How long the store takes to answer, in milliseconds. */
+  #fetchMs = 0;
+  #isNew = true;
+  /** Whether the numbers that were drawn last are the rest of a range, which the core does not count any more. */
+  #isRest = false;
+  /** The last time that the clock showed. */
+  #nowMs = 0;
+  /** The attempt whose answer would be taken. */
+  protected attempt: string | undefined;
+  /** The counters when it was closed. */
+  #last: Float64Array | undefined;
+  #tries = 0;
+  #problem: FrazilError | undefined;
+
+  constructor(options: HolderOptions) {
+    this.options = options;
+    // Its declaration is internal.
+    const port = (Snowflake as unknown as { port(): Port }).port();
+    this.#port = port;
+    const { step, maxStep, growBelowMs, shrinkAboveMs } = options;
+    const { numbers, binding } = port;
+    numbers[Slot.HAS_STEP] = Number(step !== undefined);
+    numbers[Slot.STEP] = numberOrNaN(step);
+    numbers[Slot.MAX_STEP] = numberOrNaN(maxStep);
+    numbers[Slot.GROW_BELOW_MS] = numberOrNaN(growBelowMs);
+    numbers[Slot.SHRINK_ABOVE_MS] = numberOrNaN(shrinkAboveMs);
+    const status = binding.calls.segment(binding.page, 0, SegmentCall.OPEN);
+    if (status !== 0) {
+      const subject = SUBJECTS[port.numbers[Slot.SUBJECT] as number] as keyof HolderOptions;
+      throw port.error(status, options[subject], undefined, ANSWERS);
+    }
+    this.timeoutMs = port.numbers[Slot.TIMEOUT_MS] as number;
+    this.#handle = port.numbers[Slot.HANDLE] as number;
+    this.#release = releaserOf(port, this.#handle);
+    unclosed?.register(this, this.#release, this);
+  }
+
+  /** Whether a try is under way. */
+  protected abstract get isUnderWay(): boolean;
+
+  protected get isClosed(): boolean {
+    return this.#last !== undefined;
+  }
+
+  /** Makes a call of the core. `write` must not run code of the user. */
+  protected call(
+    call: SegmentCall,
+    write?: (port: Port) => void,
+    given?: unknown,
+    nowMs = monotonicClock(),
+  ): Float64Array {
+    const { binding } = this.#port;
+    const needsNone = call === SegmentCall.DRAW || call === SegmentCall.STATUS;
+    const isOver = call === SegmentCall.TAKE || call === SegmentCall.FAIL;
+    const random = needsNone ? undefined : randomFor(binding.backend, !isOver);
+    const { numbers } = this.#port;
+    if (random) numbers.set(random, Slot.RANDOM);
+    write?.(this.#port);
+    numbers[Slot.MONOTONIC_MS] = nowMs;
+    const status = binding.calls.segment(binding.page, this.#handle, call);
+    if (status !== 0) throw this.#port.error(status, given, undefined, ANSWERS);
+    this.#nowMs = nowMs;
+    // Read after the call, during which the memory of WebAssembly may have grown.
+    const written = this.#port.numbers;
+    this.left = written[Slot.LEFT] as number;
+    this.isShort = written[Slot.SHORT] === 1;
+    this.#buffers = written[Slot.BUFFERS] as number;
+    this.#fetchMs = written[Slot.FETCH_MS] as number;
+    this.#isNew = written[Slot.RANGES] === 0;
+    this.nextMs = written[Slot.NEXT_MS] as number;
+    return written;
+  }
+
+  /** Looks what is there. */
+  look(nowMs: number): void {
+    this.call(SegmentCall.STATUS, undefined, undefined, nowMs);
+  }
+
+  /** Draws numbers; possibly none. If `isShort` is true then, call `ask` when they are handed out. Runs no code of the user. */
+  draw(nowMs: number): Drawn {
+    const before = this.#buffers;
+    const write = ({ numbers }: Port) => {
+      numbers[Slot.WANT] = Number.MAX_SAFE_INTEGER;
+    };
+    const numbers = this.call(SegmentCall.DRAW, write, undefined, nowMs);
+    this.#isRest = this.#buffers < before;
+    // No list, whose iterator a program can replace.
+    return {
+      first: this.#port.ids[0] as bigint,
+      stride: numbers[Slot.STRIDE] as number,
+      count: numbers[Slot.RANGE_COUNT] as number,
+    };
+  }
+
+  /** Writes numbers that were drawn into an array, from `at` on. In the core, which writes them faster than a loop over bigints. */
+  write({ first, stride, count }: Drawn, target: BigUint64Array, at: number): void {
+    const { binding } = this.#port;
+    for (let written = 0; written < count; ) {
+      const wanted = Math.min(count - written, Page.IDS);
+      const { numbers, ids } = this.#port;
+      ids[0] = first + BigInt(written * stride);
+      numbers[Slot.STRIDE] = stride;
+      numbers[Slot.WANT] = wanted;
+      const status = binding.calls.segment(binding.page, 0, SegmentCall.WRITE);
+      if (status !== 0) throw this.#port.error(status, wanted);
+      copyIds(this.#port.ids, 0, wanted, target, at + written);
+      written += wanted;
+    }
+  }
+
+  /**
+   * Asks the core what to request of the store. `wanted`: how many numbers callers wait for, beyond those that were drawn. `ahead`: how
+   * many of those are not handed out yet. `undefined`: nothing. `"wait"`: nothing for `nextMs`.
+   */
+  protected asked(
+    call: SegmentCall.ASK | SegmentCall.ASK_AGAIN,
+    wanted: number,
+    ahead: number,
+  ): SegmentAsked | "wait" | undefined {
+    this.#holder ??= digitsAt(drawRandom(), 0);
+    const numbers = this.call(call, ({ numbers }) => {
+      numbers[Slot.WANT] = wanted;
+      numbers[Slot.AHEAD] = ahead;
+    });
+    const request = numbers[Slot.REQUEST] as SegmentRequest;
+    if (request === SegmentRequest.WAIT) return "wait";
+    if (request === SegmentRequest.NOTHING) return undefined;
+    const { tag, state, failoverSkip } = this.options;
+    const maxCount = this.options.maxStep as number;
+    const own = this.#port.ids[0] as bigint;
+    const attempt = digitsAt(numbers, Slot.NONCE);
+    this.attempt = attempt;
+    this.#tries++;
+    return {
+      number: numbers[Slot.ASKED_NUMBER] as number,
+      request: {
+        tag,
+        count: (numbers[Slot.RANGE_COUNT] as number) || undefined,
+        maxCount,
+        above: own > state.above ? own : state.above,
+        failoverSkip: failoverSkip ?? 10 * maxCount,
+        holder: this.#holder,
+        attempt,
+      },
+    };
+  }
+
+  /**
+   * Takes the answer to the attempt that is under way, and returns the problem if it cannot be true. The attempt is over then, unless
+   * that is about another one.
+   */
+  protected take(answer: Allocation, { number, request: { attempt } }: SegmentAsked): FrazilError | undefined {
+    const { state } = this.options;
+    let call = SegmentCall.FAIL;
+    let isBelow = false;
+    let given = "";
+    try {
+      const { attempt: named, first, count, stride = 1, step = 0 } = Object(answer) as Allocation;
+      if (named !== attempt) throw refusal(LeaseError, "STORE_REFUSED", "attempt", named, Rule.SAME_GRANT);
+      given = `first ${show(first)}, count ${show(count)}, stride ${show(stride)}, step ${show(step)}`;
+      const isNumber = typeof first === "bigint" && first >= 0n && first < 2n ** 63n - 1n;
+      // The core knows what was allocated to this segment alone, and ends an attempt whose range has no numbers.
+      isBelow = isNumber && first < state.above;
+      // What the core refuses it counts.
+      call = SegmentCall.STATUS;
+      const write = ({ numbers, ids }: Port) => {
+        writeDigits(numbers, Slot.NONCE, attempt);
+        ids[0] = isNumber ? first : 0n;
+        // Refused by the rule for ranges.
+        numbers[Slot.RANGE_COUNT] = isNumber && !isBelow ? numberOrNaN(count) : 0;
+        numbers[Slot.STRIDE] = numberOrNaN(stride);
+        numbers[Slot.STEP] = numberOrNaN(step);
+      };
+      this.call(SegmentCall.TAKE, write, given);
+      state.above = first + BigInt(stride) * BigInt(count - 1) + 1n;
+      this.#problem = undefined;
+      this.attempt = undefined;
+      return undefined;
+    } catch (error) {
+      if (call === SegmentCall.STATUS) this.attempt = undefined;
+      const context = this.context;
+      const problem = untrueAnswer(
+        isBelow
+          ? refusal(LeaseError, "STORE_REFUSED", "segment", given, Rule.SEGMENT_ABOVE)
+          : rejectionError(error, "allocate", context),
+        context,
+      );
+      this.#failed(call, problem, number);
+      return problem;
+    }
+  }
+
+  /** A try failed, or its outcome is unknown. The next one follows after a pause. `number`: 0 for what was no try. Never throws. */
+  protected fail(problem: FrazilError, number: number): void {
+    this.#failed(SegmentCall.FAIL, problem, number);
+  }
+
+  #failed(call: SegmentCall, problem: FrazilError, number: number): void {
+    this.#readNext(call === SegmentCall.FAIL && !problem.retryable ? SegmentCall.REFUSE : call, number);
+    this.#problem = problem;
+  }
+
+  /** Reads when the store is asked again. Without a clock that shows a number that is unknown. */
+  #readNext(call: SegmentCall, number = 0): void {
+    try {
+      this.call(call, ({ numbers }) => {
+        numbers[Slot.ASKED_NUMBER] = number;
+      });
+    } catch {
+      // A clock that a program replaced. What is reported is the failure that came before.
+      this.nextMs = BROKEN_CLOCK_MS;
+    }
+  }
+
+  /** The error for a try that took too long. */
+  protected noAnswer(): FrazilError {
+    return noAnswer("allocate", `within ${this.timeoutMs} ms`, this.context);
+  }
+
+  /** The error for a try that was rejected. */
+  protected rejected(error: unknown): FrazilError {
+    return rejectionError(error, "allocate", this.context);
+  }
+
+  protected get context(): StoreContext {
+    const { store, name, tag } = this.options;
+    return { store, where: `in the ${name} store, tag ${JSON.stringify(tag)}` };
+  }
+
+  /** Why a call found fewer numbers than it wants. `ahead`: how many drawn numbers were not handed out yet. */
+  exhausted(count: number, ahead: number): FrazilError {
+    const problem = this.#problem;
+    this.#readNext(SegmentCall.STATUS);
+    const left = this.left + ahead;
+    let what = "every number is used";
+    if (this.#isNew) what = "no number was allocated yet";
+    else if (left > 0)
+      what = `the call wants ${count} numbers, of which ${left} are there: ask for fewer, or raise maxStep,`;
+    const why = problem?.message ?? "the store has not answered yet";
+    // An answer is sooner there than the time of the try is over.
+    const retryAfterMs = this.isUnderWay ? Math.min(this.nextMs, Math.max(this.#fetchMs, FIRST_PAUSE_MS)) : this.nextMs;
+    return new LeaseError(
+      "SEGMENT_EXHAUSTED",
+      `${what} ${this.context.where}: ${why}. Retry after ${retryAfterMs} ms.`,
+      { retryable: true, retryAfterMs, cause: problem },
+    );
+  }
+
+  /** The counters. `ahead`: how many drawn numbers were not handed out yet. */
+  stats(ahead: number, waits: number): SegmentStats {
+    // Without the clock, which counters do not need, and which may be broken.
+    const numbers = this.#last ?? this.call(SegmentCall.STATUS, undefined, undefined, this.#nowMs);
+    const read = (at: Slot) => numbers[at] as number;
+    const [step, problem] = [read(Slot.STEP), this.#problem];
+    return {
+      left: read(Slot.LEFT) + ahead,
+      buffers: read(Slot.BUFFERS) + Number(this.#isRest && ahead > 0),
+      ...(step > 0 && { step }),
+      ranges: read(Slot.RANGES),
+      allocated: read(Slot.ALLOCATED),
+      tries: this.#tries,
+      failures: read(Slot.FAILURES),
+      ...(problem && { problem }),
+      fetchMs: read(Slot.FETCH_MS),
+      waits,
+      closed: this.#last !== undefined,
+    };
+  }
+
+  close(): void {
+    if (this.#last) return;
+    unclosed?.unregister(this);
+    // Without the clock, as in `stats`.
+    this.#last = this.call(SegmentCall.STATUS, undefined, undefined, this.#nowMs).slice();
+    this.left = this.#last[Slot.LEFT] = this.#last[Slot.BUFFERS] = 0;
+    this.#release();
+    this.attempt = undefined;
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * Carries requests for ranges to the store, and the answers back, with timers.
+ *
+ * - **One attempt at a time.** An answer that comes after its time-out is still taken, unless another try of the attempt was
+ *   answered first. A try is given up when the next one has timed out too, so that a store which takes longer than a time-out still
+ *   answers, and one that hangs has two tries at most.
+ * - **Timers do not keep the process alive.** A caller that waits does.
+ */
+import { monotonicClock } from "../base/clock.js";
+import type { FrazilError } from "../base/errors.js";
+import { SegmentCall } from "../generated/segment.js";
+import { type HolderOptions, type SegmentAsked, SegmentHolder } from "./holder.js";
+import type { Allocation } from "../stores/segment-store.js";
+import { type Timer, timeOut, unref } from "../asking/timer.js";
+import type { Weak } from "../asking/weak.js";
+
+/** The object that hands the numbers out. @internal */
+export interface FetcherOwner {
+  /** How many numbers callers wait for, beyond those that were drawn. */
+  wanted(): number;
+  /** How many of the numbers that were drawn are not handed out yet. */
+  ahead(): number;
+  /** Something has changed for callers that wait: numbers are there, or an attempt failed. */
+  changed(failure?: FrazilError): void;
+}
+
+/** A try, and what gives it up. */
+interface Try {
+  readonly number: number;
+  readonly controller: AbortController;
+}
+
+/** @internal */
+export class SegmentFetcher extends SegmentHolder {
+  readonly #owner: Weak<FetcherOwner>;
+  #timer: Timer | undefined;
+  /** Whether a look at what is needed is queued. */
+  #isAsking = false;
+  #underWay: Try | undefined;
+  /** The try before, which timed out, and whose answer would still be taken. */
+  #late: Try | undefined;
+
+  constructor(options: HolderOptions, owner: Weak<FetcherOwner>) {
+    super(options);
+    this.#owner = owner;
+  }
+
+  protected get isUnderWay(): boolean {
+    return this.#underWay !== undefined;
+  }
+
+  /**
+   * Asks the store soon, if the core says so. Not on the stack of the call, which takes numbers: the store is code of the user, and
+   * what becomes of the try may serve calls that wait.
+   */
+  ask(): void {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    // Not by `queueMicrotask`: fake timers replace it, and take what is queued with them.
+    void Promise.resolve().then(() => {
+      this.#isAsking = false;
+      this.#ask();
+    });
+  }
+
+  /** Asks the core whether to ask the store, and does it. Never throws. */
+  #ask(): void {
+    if (this.isClosed) return;
+    clearTimeout(this.#timer);
+    const owner = this.#owner.deref();
+    // It was garbage-collected, and not closed.
+    if (owner === undefined) {
+      this.close();
+      return;
+    }
+    try {
+      if (this.#underWay) {
+        // Its timer may be lost, as with a clock that a test took back.
+        this.look(monotonicClock());
+        if (this.nextMs > 1) this.#schedule(this.nextMs);
+        else this.#timedOut(this.#underWay);
+        return;
+      }
+      const asked = this.asked(SegmentCall.ASK, owner.wanted(), owner.ahead());
+      if (asked === "wait") this.#schedule(this.nextMs);
+      else if (asked) void this.#fetch(asked);
+    } catch (error) {
+      // Such as: the kernel has no random numbers for a process without file descriptors.
+      this.#failed(this.rejected(error), 0);
+    }
+  }
+
+  #schedule(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = unref(setTimeout(() => this.ask(), ms));
+  }
+
+  /** Sends a request. Never rejects. */
+  async #fetch(asked: SegmentAsked): Promise<void> {
+    const { number, request } = asked;
+    const controller = new AbortController();
+    const underWay = { number, controller };
+    this.#underWay = underWay;
+    const { signal } = controller;
+    const limit = unref(setTimeout(() => this.#timedOut(underWay), this.timeoutMs));
+    let answer: Allocation;
+    try {
+      answer = await this.options.store.allocate({ ...request, signal });
+    } catch (error) {
+      // One that timed out has been counted, and nothing is under way after `close()`.
+      if (this.#underWay !== underWay) return;
+      this.#underWay = undefined;
+      this.#failed(this.rejected(error), number);
+      return;
+    } finally {
+      clearTimeout(limit);
+    }
+    // Another try of the attempt may have been answered before.
+    if (this.attempt !== request.attempt) return;
+    if (this.#underWay === underWay) this.#underWay = undefined;
+    const problem = this.take(answer, asked);
+    // The attempt is over. Its other try is, too.
+    if (this.attempt === undefined) this.#abort();
+    if (problem) {
+      this.#wait(problem);
+      return;
+    }
+    this.#owner.deref()?.changed();
+    this.ask();
+  }
+
+  #timedOut(underWay: Try): void {
+    if (this.#underWay !== underWay) return;
+    this.#underWay = undefined;
+    this.#late?.controller.abort(timeOut());
+    this.#late = underWay;
+    this.#failed(this.noAnswer(), underWay.number);
+  }
+
+  /** Gives up the tries of an attempt that was answered, or of which nobody wants an answer. */
+  #abort(): void {
+    this.#late?.controller.abort(timeOut());
+    this.#underWay?.controller.abort();
+    this.#late = undefined;
+    this.#underWay = undefined;
+  }
+
+  /** A try failed, or its outcome is unknown. Never throws. */
+  #failed(problem: FrazilError, number: number): void {
+    this.fail(problem, number);
+    this.#wait(problem);
+  }
+
+  /** The next try follows after a pause. */
+  #wait(problem: FrazilError): void {
+    this.#schedule(this.nextMs);
+    this.#owner.deref()?.changed(problem);
+  }
+
+  override close(): void {
+    if (this.isClosed) return;
+    clearTimeout(this.#timer);
+    super.close();
+    this.#abort();
+  }
+}
