@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { posix, relative } from "node:path";
-import { BUNDLES, ENTRIES, NATIVE_FILES, WASM_IMPORTS } from "./bundles.mjs";
+import { BUNDLES, ENTRIES, NATIVE_FILES, sourceOf, WASM_IMPORTS } from "./bundles.mjs";
 import { writePages } from "./pages.mjs";
 import { PLATFORM_HERE, PLATFORMS } from "./platforms.mjs";
 import { releaseEnvironment } from "./reproducible.mjs";
@@ -138,7 +138,7 @@ const oneNativeCarriers = {
   name: "one-native-carriers",
   setup(build) {
     const found = { path: "./native-carriers.cjs", external: true };
-    build.onResolve({ filter: /^\.\/native-carriers\.js$/ }, () => found);
+    build.onResolve({ filter: /^\.\/carriers\.js$/ }, () => found);
   },
 };
 
@@ -162,10 +162,10 @@ async function buildPackage() {
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  keepReachable(`${dist}/esm`, ["index", ...ENTRIES]);
+  keepReachable(`${dist}/esm`, ["index", ...ENTRIES.map((entry) => `${entry}/index`)]);
   // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement
   // it. `code` is declared as a property, as the other details are: a derived class may not redeclare an accessor as one (TS2610).
-  for (const name of ["decoded", "errors"]) {
+  for (const name of ["layout/decoded", "base/errors"]) {
     const path = `${dist}/esm/${name}.d.ts`;
     const declared = readFileSync(path, "utf8").replace(/^ +#private;\n/m, "");
     const bare = declared.replace("get code(): ErrorCode;", "readonly code: ErrorCode;");
@@ -178,7 +178,7 @@ async function buildPackage() {
   writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');
   // As in the files that they describe. Without it the compiler takes a default import for the whole module, and what runs finds
   // `undefined`. `native` has no exports, and none of these files where there is no addon.
-  for (const entry of ["index", ...ENTRIES.filter((name) => name !== "native")])
+  for (const entry of ["index", ...ENTRIES.filter((name) => name !== "native").map((entry) => `${entry}/index`)])
     appendFileSync(
       `${dist}/cjs/${entry}.d.ts`,
       "/** There is no default export. */\nexport declare const __esModule: true;\n",
@@ -189,7 +189,7 @@ async function buildPackage() {
     writeFileSync(`${dist}/${file}`, `${imported}\nexport default wasm;\n`);
   for (const { file, entry, binding, host, format, platform = "neutral", shares } of BUNDLES) {
     await esbuild.build({
-      entryPoints: [`${frazil}/src/${entry}.ts`],
+      entryPoints: [`${frazil}/${sourceOf(entry)}`],
       outfile: `${dist}/${file}`,
       bundle: true,
       format,
@@ -197,8 +197,8 @@ async function buildPackage() {
       target: ["es2022", "node20.16"],
       mainFields: ["module", "main"],
       alias: {
-        ...(binding && { "#binding": `${frazil}/src/binding/${binding}.ts` }),
-        "#decoding": `${frazil}/src/decoding/${binding === "node" ? "fast" : "small"}.ts`,
+        ...(binding && { "#binding": `${frazil}/src/core/binding/${binding}.ts` }),
+        "#decoding": `${frazil}/src/layout/${binding === "node" ? "fast" : "small"}.ts`,
         ...(host && { "#host": `${frazil}/src/workers/host/${host}.ts` }),
       },
       plugins: shares ? [sharing] : [oneNativeCarriers],
@@ -232,7 +232,7 @@ async function buildPackage() {
   writeFileSync(`${dist}/node-names.cjs`, `"use strict";\nconst frazil = require("./node.cjs");\n${assigned}`);
   await reexport("node.mjs", inNode, "node-names.cjs", note);
   const layout = {
-    entryPoints: [`${frazil}/src/layout.ts`],
+    entryPoints: [`${frazil}/${sourceOf("layout")}`],
     bundle: true,
     format: "esm",
     write: false,

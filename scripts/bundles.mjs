@@ -23,6 +23,10 @@ const NODE = ["stores/sqlite", "stores/zookeeper", "testing/lease-contract", "te
 /** All entries besides the main one. */
 export const ENTRIES = ["layout", ...NEUTRAL, ...NODE, "workers", "native"];
 
+/** The source of an entry or of another bundle. */
+export const sourceOf = (entry) =>
+  ENTRIES.includes(entry) || entry === "cli" ? `src/${entry}/index.ts` : `src/${entry}.ts`;
+
 const both = (entry, platform) => [
   { file: `${entry}.mjs`, entry, format: "esm", platform },
   { file: `${entry}.cjs`, entry, format: "cjs", platform },
@@ -43,7 +47,7 @@ export const BUNDLES = [
   { file: "workers-elsewhere.mjs", entry: "workers", host: "elsewhere", format: "esm" },
   { file: "workers-elsewhere.cjs", entry: "workers", host: "elsewhere", format: "cjs" },
   { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },
-  { file: "native-carriers.cjs", entry: "native-carriers", format: "cjs", platform: "node" },
+  { file: "native-carriers.cjs", entry: "native/carriers", format: "cjs", platform: "node" },
   ...both("native", "node"),
   ...NEUTRAL.flatMap((entry) => both(entry, "neutral")),
   ...NODE.flatMap((entry) => both(entry, "node")),

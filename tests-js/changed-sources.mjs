@@ -1,13 +1,13 @@
 // The shipped sources with lines changed, to make them wrong on purpose: what the checkers of the simulations must find.
 import { readFileSync } from "node:fs";
-import { basename } from "node:path";
+import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 
 export const sources = fileURLToPath(new URL("../npm/frazil/src/", import.meta.url));
 
 /**
- * Bundles sources. `changes` are pairs of what stands in the files of these names and what stands there instead; each must stand in
+ * Bundles sources. `changes` are pairs of what stands in these files and what stands there instead; each must stand in
  * one of them, once. `options` are esbuild's.
  */
 export async function bundleChanged({ files = [], changes = [] } = {}, { plugins = [], external = [], ...options }) {
@@ -16,7 +16,7 @@ export async function bundleChanged({ files = [], changes = [] } = {}, { plugins
     name: "patch",
     setup(build) {
       build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-        if (!files.includes(basename(path))) return undefined;
+        if (!files.includes(relative(sources, path))) return undefined;
         let contents = readFileSync(path, "utf8");
         for (const change of changes) {
           const [before, after] = change;

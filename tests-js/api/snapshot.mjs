@@ -9,7 +9,7 @@ const committed = fileURLToPath(new URL("snapshot/", import.meta.url));
 const manifest = JSON.parse(readFileSync(new URL("../../npm/frazil/package.json", import.meta.url), "utf8"));
 const ENTRIES = Object.keys(manifest.exports)
   .filter((path) => !/\.(json|wasm)$/.test(path))
-  .map((path) => (path === "." ? "index.d.ts" : `${path.slice(2)}.d.ts`));
+  .map((path) => (path === "." ? "index.d.ts" : `${path.slice(2)}/index.d.ts`));
 
 /** The emitted declarations that the entries need, by file name. */
 export function emittedDeclarations() {

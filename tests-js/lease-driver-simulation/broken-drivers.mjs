@@ -5,20 +5,20 @@ import { bundleChanged, sources } from "../changed-sources.mjs";
 /** By what is wrong: the files, what stands there, what stands there instead, and what the checker says. */
 export const BROKEN = {
   "a node id is released from the start of its window": {
-    files: ["lease-core.ts"],
+    files: ["lease/core-calls.ts"],
     changes: [["untilMs: numbers[Slot.UNTIL_MS] as number,\n    heldUntilMs", "untilMs: 0,\n    heldUntilMs"]],
     says: /repeats|window/,
   },
   "the store is told before the generator is closed": {
-    files: ["lease-holder.ts", "lease-driver.ts", "leased-snowflake.ts"],
+    files: ["lease/holder.ts", "lease/timer-driver.ts", "lease/leased-snowflake.ts"],
     changes: [
       [
         "const grant = digitsAt(numbers, Slot.GRANT);",
         "const grant = digitsAt(numbers, Slot.GRANT);\n    (this as any).latest = grant;",
       ],
       [
-        'import { LeaseCall } from "./generated/lease.js";',
-        'import { LeaseCall } from "./generated/lease.js";\nimport { Slot } from "./generated/page.js";',
+        'import { LeaseCall } from "../generated/lease.js";',
+        'import { LeaseCall } from "../generated/lease.js";\nimport { Slot } from "../generated/page.js";',
       ],
       [
         "await this.release(releaseNoteIn(this.call(LeaseCall.CLOSE)));",
@@ -37,12 +37,12 @@ export const BROKEN = {
     says: /repeats|window/,
   },
   "an attempt has no time-out": {
-    files: ["attempt.ts"],
+    files: ["asking/attempt.ts"],
     changes: [["setTimeout(() => controller.abort(timeOut()), limitMs);", "setTimeout(() => {}, limitMs);"]],
     says: /nothing has happened since|does not mint again|takes too long/,
   },
   "two attempts at a time": {
-    files: ["lease-driver.ts"],
+    files: ["lease/timer-driver.ts"],
     changes: [
       ["if (this.#attempt !== undefined) {\n      // Its", "if (false) {\n      // Its"],
       ["const isIdle = (byCalls || this.#attempt === undefined) && ", "const isIdle = "],
@@ -50,44 +50,44 @@ export const BROKEN = {
     says: /two attempts at a time|asks too often/,
   },
   "the end of a window is taken for later than it is": {
-    files: ["lease-core.ts"],
+    files: ["lease/core-calls.ts"],
     changes: [
       ["numbers[Slot.UNTIL_MS] = numberOrNaN(untilMs);", "numbers[Slot.UNTIL_MS] = numberOrNaN(untilMs) + 1000;"],
     ],
     says: /repeats|window|does not mint again/,
   },
   "the start of a window is ignored": {
-    files: ["lease-core.ts"],
+    files: ["lease/core-calls.ts"],
     changes: [["numbers[Slot.FROM_MS] = numberOrNaN(fromMs);", "numbers[Slot.FROM_MS] = 0;"]],
     says: /repeats|window/,
   },
   "what is asked for again sooner is not": {
-    files: ["lease-driver.ts"],
+    files: ["lease/timer-driver.ts"],
     changes: [["if (isExpired) this.call(LeaseCall.HURRY);", ""]],
     says: /nothing has happened since/,
   },
   "the generator does not hear of a change": {
-    files: ["lease-holder.ts"],
+    files: ["lease/holder.ts"],
     changes: [["this.attached?.minting.changed(node);", ";"]],
     says: /but node is undefined/,
   },
   "a failed attempt is not told to the core": {
-    files: ["lease-holder.ts"],
+    files: ["lease/holder.ts"],
     changes: [["? this.tell(LeaseCall.FAIL, number)", "? LeaseChange.NONE"]],
     says: /asks too often|nothing has happened since|does not mint again/,
   },
   "a call waits for an attempt whose time is over": {
-    files: ["lease-driver.ts"],
+    files: ["lease/timer-driver.ts"],
     changes: [["if (this.nextMs <= 1) this.#giveUp();", ""]],
     says: /nothing has happened since|does not mint again/,
   },
   "a timer is left when a call that renews ends": {
-    files: ["lease-driver.ts"],
+    files: ["lease/timer-driver.ts"],
     changes: [["if (!this.options.byCalls) this.#timer = ", "this.#timer = "]],
     says: /timers of \w outlive a call/,
   },
   "close() leaves its timer": {
-    files: ["lease-driver.ts"],
+    files: ["lease/timer-driver.ts"],
     changes: [["this.#closing = (async () => {\n      clearTimeout(this.#timer);", "this.#closing = (async () => {"]],
     says: /timers are left/,
   },
@@ -97,7 +97,7 @@ export const BROKEN = {
 export async function buildBroken(name, folder) {
   const outfile = join(folder, `${name.replaceAll(/\W+/g, "-")}.mjs`);
   await bundleChanged(BROKEN[name], {
-    entryPoints: [join(sources, "lease.ts")],
+    entryPoints: [join(sources, "lease/index.ts")],
     outfile,
     format: "esm",
     loader: { ".wasm": "empty" },

@@ -12,7 +12,7 @@ const SHARED = /share a promise|hangs|clears a timer of/;
 export const BROKEN = {
   "all isolates draw the same numbers": {
     client: {
-      files: ["kernel-random.ts"],
+      files: ["asking/kernel-random.ts"],
       changes: [
         [
           "isAsking ? drawRandom()",
@@ -25,7 +25,7 @@ export const BROKEN = {
   },
   "an answer is taken that comes after another to its attempt": {
     client: {
-      files: ["request-fetcher.ts", "segment-holder.ts"],
+      files: ["workers/request-fetcher.ts", "segment/holder.ts"],
       changes: [
         [
           "if (this.attempt !== request.attempt) return;",
@@ -46,14 +46,14 @@ export const BROKEN = {
   },
   "an answer to another attempt is taken": {
     client: {
-      files: ["segment-holder.ts"],
+      files: ["segment/holder.ts"],
       changes: [["if (named !== attempt) throw", "if (named === undefined) throw"]],
     },
     says: REPEATS,
   },
   "an answer to an attempt that ended is taken for that to the next one": {
     client: {
-      files: ["request-fetcher.ts", "segment-holder.ts"],
+      files: ["workers/request-fetcher.ts", "segment/holder.ts"],
       changes: [
         ["if (this.attempt !== request.attempt) return;", "if (this.attempt === undefined) return;"],
         [
@@ -67,21 +67,21 @@ export const BROKEN = {
   },
   "the end of a range is taken for later than it is": {
     client: {
-      files: ["segment-holder.ts"],
+      files: ["segment/holder.ts"],
       changes: [["? numberOrNaN(count) : 0;", "? numberOrNaN(count) + 1 : 0;"]],
     },
     says: REPEATS,
   },
   "an attempt begins while the store may carry out a try of the one before": {
     client: {
-      files: ["request-fetcher.ts"],
+      files: ["workers/request-fetcher.ts"],
       changes: [["this.#bePatient(nowMs, 0);", "this.#patientUntilMs = 0;"]],
     },
     says: HOLE,
   },
   "tries are forgotten where the clock of a request is behind": {
     client: {
-      files: ["request-fetcher.ts"],
+      files: ["workers/request-fetcher.ts"],
       changes: [
         [
           "const nowMs = this.steadyMs();\n    if (this.#underWay.size > 0 && this.#isBefore(this.#patientUntilMs, nowMs))",
@@ -95,29 +95,29 @@ export const BROKEN = {
   },
   "a request whose clock is behind ends the try of another": {
     client: {
-      files: ["request-fetcher.ts"],
+      files: ["workers/request-fetcher.ts"],
       changes: [["super.call(call, write, given, this.#steady(nowMs))", "super.call(call, write, given, nowMs)"]],
     },
     says: /fewer tries failed/,
   },
   "each try is that of another process": {
-    client: { files: ["segment-holder.ts"], changes: [["this.#holder ??= ", "this.#holder = "]] },
+    client: { files: ["segment/holder.ts"], changes: [["this.#holder ??= ", "this.#holder = "]] },
     says: HOLE,
   },
   "calls inside of one that asks ask too": {
     client: {
-      files: ["request-fetcher.ts"],
+      files: ["workers/request-fetcher.ts"],
       changes: [["if (this.#isAsking) return undefined;", ""]],
     },
     says: HOLE,
   },
   "a call inside of the first one makes a segment of its own": {
-    client: { files: ["segmented.ts"], changes: [["    known = openEntry(identity, tag);\n", ""]] },
+    client: { files: ["workers/segmented.ts"], changes: [["    known = openEntry(identity, tag);\n", ""]] },
     says: /second segment|STATE_CONFLICT/,
   },
   "requests share the promise of an answer": {
     client: {
-      files: ["request-fetcher.ts"],
+      files: ["workers/request-fetcher.ts"],
       changes: [
         [
           "const carried = holder.askOwn(() => this.#wanted(want.untilMs));",
@@ -133,7 +133,7 @@ export const BROKEN = {
   },
   "an answer wakes other requests": {
     client: {
-      files: ["request-fetcher.ts"],
+      files: ["workers/request-fetcher.ts"],
       changes: [
         ["const answered: Waiting = new Set();", "const answered: Waiting = ((this as any).all ??= new Set());"],
       ],
@@ -142,7 +142,7 @@ export const BROKEN = {
   },
   "the tries that an answered attempt has left are waited for without end": {
     client: {
-      files: ["request-fetcher.ts"],
+      files: ["workers/request-fetcher.ts"],
       changes: [
         ["if (this.#underWay.size > 0 && this.#isBefore(this.#patientUntilMs, nowMs))", "if (this.#underWay.size > 0)"],
       ],
@@ -151,28 +151,28 @@ export const BROKEN = {
   },
   "each request that waits asks": {
     client: {
-      files: ["request-fetcher.ts"],
+      files: ["workers/request-fetcher.ts"],
       changes: [["if (this.#underWay.size > 0 && this.#isBefore(this.#patientUntilMs, nowMs)) return undefined;", ""]],
     },
     says: /tries \d+ times|asks the store \d+ times/,
   },
   "a request that was cancelled counts for ever": {
     client: {
-      files: ["request-fetcher.ts"],
+      files: ["workers/request-fetcher.ts"],
       changes: [["if (Math.abs(untilMs - want.untilMs) < COUNTED_MS)", "if (want.count > 0)"]],
     },
     says: /asks for \d+ numbers of \w+, and wants/,
   },
   "a request that has asked looks at nothing until it is answered": {
     client: {
-      files: ["request-fetcher.ts"],
+      files: ["workers/request-fetcher.ts"],
       changes: [["Math.min(lookMs, this.#limitMs - waitedMs)", "carried ? this.#limitMs - waitedMs : lookMs"]],
     },
     says: STUCK,
   },
   "the time of a try is that of all tries before it": {
     client: {
-      files: ["request-fetcher.ts"],
+      files: ["workers/request-fetcher.ts"],
       changes: [
         ["nowMs < this.#patientUntilMs + MAX_PATIENCE_MS;", "true;"],
         ["this.#patienceMs = Math.min(MAX_PATIENCE_MS,", "this.#patienceMs = Math.min(this.timeoutMs,"],
@@ -182,14 +182,14 @@ export const BROKEN = {
   },
   "a refusal is told without end": {
     client: {
-      files: ["request-fetcher.ts"],
+      files: ["workers/request-fetcher.ts"],
       changes: [["this.#isBefore(this.#refusedUntilMs, nowMs) ? this.#refusal : undefined", "this.#refusal"]],
     },
     says: STUCK,
   },
   "numbers are drawn for a call that fails": {
     client: {
-      files: ["segment-numbers.ts"],
+      files: ["segment/numbers.ts"],
       changes: [
         ["if (!this.#has(count)) throw this", "if (!this.#has(count) || count === 7) throw this.#draw(nowMs), this"],
       ],
@@ -198,14 +198,14 @@ export const BROKEN = {
   },
   "the store skips nothing after a failover": {
     store: {
-      files: ["segment-rules.ts"],
+      files: ["stores/kit/segment/rules.ts"],
       changes: [["hasLost ? highest + skipOf(request) : highest", "highest"]],
     },
     says: REPEATS,
   },
   "the store forgets attempts": {
     store: {
-      files: ["segment-rules.ts"],
+      files: ["stores/kit/segment/rules.ts"],
       changes: [["recent.holder === holder && recent.attempt === attempt", "recent.holder === holder && false"]],
     },
     says: HOLE,

@@ -733,7 +733,7 @@ export async function simulate(seed, { code, log, defect, actions = 70 } = {}) {
 /** Compiles the client and the rules of the store. `broken` has what is changed in either. */
 export async function compiled({ client, store } = {}) {
   const isolate = await compile("workers/segmented.ts", client);
-  const rules = await compile("stores/segment-rules.ts", store);
+  const rules = await compile("stores/kit/segment/rules.ts", store);
   return { isolate, store: rules({}, globalThis) };
 }
 

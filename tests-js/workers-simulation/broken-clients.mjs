@@ -26,14 +26,14 @@ const reopens = [
 /** By what is wrong: the files, what stands there, what stands there instead, and what the checker says. */
 export const BROKEN = {
   "all isolates draw the same numbers": {
-    files: ["kernel-random.ts"],
+    files: ["asking/kernel-random.ts"],
     changes: [["isAsking ? drawRandom()", "isAsking ? new Uint32Array(WORDS).fill(7)"]],
     says: /repeats|window/,
   },
   // That the state continues after the last tick of the lease before keeps IDs from repeating here. The simulation of the core has a
   // twin without that, which repeats (crates/core/tests/lease_simulation/defect.rs).
   "an ended grant is taken again": {
-    files: ["kernel-random.ts"],
+    files: ["asking/kernel-random.ts"],
     changes: [
       [
         "isAsking ? drawRandom()",
@@ -43,7 +43,7 @@ export const BROKEN = {
     says: /repeats|window|does not mint again|asks the store/,
   },
   "the state begins anew when a lease is renewed": {
-    files: ["lease-core.ts", "lease-holder.ts", "snowflake.ts"],
+    files: ["lease/core-calls.ts", "lease/holder.ts", "generator/snowflake.ts"],
     changes: [
       ...reopens,
       ["import { digitsAt } from", "import { digitsAt, writeDigits } from"],
@@ -62,19 +62,19 @@ export const BROKEN = {
     says: /repeats|window/,
   },
   "the start of a window is ignored": {
-    files: ["lease-core.ts"],
+    files: ["lease/core-calls.ts"],
     changes: [["numbers[Slot.FROM_MS] = numberOrNaN(fromMs);", "numbers[Slot.FROM_MS] = 0;"]],
     says: /repeats|window/,
   },
   "the end of a window is ignored": {
-    files: ["lease-core.ts"],
+    files: ["lease/core-calls.ts"],
     changes: [
       ["numbers[Slot.UNTIL_MS] = numberOrNaN(untilMs);", "numbers[Slot.UNTIL_MS] = numberOrNaN(untilMs) + 1e7;"],
     ],
     says: /repeats|window/,
   },
   "the store is told before the generator is closed": {
-    files: ["lease-holder.ts", "request-driver.ts", "leased-snowflake.ts"],
+    files: ["lease/holder.ts", "workers/request-driver.ts", "lease/leased-snowflake.ts"],
     changes: [
       keepsGrant,
       [
@@ -97,7 +97,7 @@ export const BROKEN = {
     says: /repeats|window/,
   },
   "requests share the promise of an answer": {
-    files: ["request-driver.ts"],
+    files: ["workers/request-driver.ts"],
     changes: [
       [
         "return waitForOwn(this.#carried(request), ms, signal);",
@@ -110,14 +110,14 @@ export const BROKEN = {
     says: /share a promise|hangs/,
   },
   "an answer wakes other requests": {
-    files: ["request-context.ts"],
+    files: ["workers/request-context.ts"],
     changes: [
       ["const waiting: Waiting = new Set();", "const waiting: Waiting = ((waitForOwn as any).all ??= new Set());"],
     ],
     says: /share a promise|hangs/,
   },
   "close() waits for another request": {
-    files: ["request-driver.ts"],
+    files: ["workers/request-driver.ts"],
     changes: [
       [
         "return waitForOwn(this.#carried(request), ms, signal);",
@@ -128,12 +128,12 @@ export const BROKEN = {
     says: /share a promise|hangs/,
   },
   "every request has the lease renewed": {
-    files: ["request-driver.ts"],
+    files: ["workers/request-driver.ts"],
     changes: [["if (this.nextMs > 1 || this.#isAsking) return;", "if (this.#isAsking) return;"]],
     says: /renews beside/,
   },
   "a request that was cancelled is waited for by all later ones": {
-    files: ["request-driver.ts"],
+    files: ["workers/request-driver.ts"],
     changes: [
       [
         "if (this.nextMs > 1 || this.#isAsking) return;",
@@ -155,17 +155,17 @@ export const BROKEN = {
     says: /does not mint again/,
   },
   "a call inside of the first one makes a generator of its own": {
-    files: ["leased.ts"],
+    files: ["workers/leased.ts"],
     changes: [["    known = openEntry(key, scope);\n", ""]],
     says: /two generators/,
   },
   "a call inside of one that asks has the lease renewed too": {
-    files: ["request-driver.ts"],
+    files: ["workers/request-driver.ts"],
     changes: [["if (this.nextMs > 1 || this.#isAsking) return;", "if (this.nextMs > 1) return;"]],
     says: /renews beside/,
   },
   "a failed attempt is not told to the core": {
-    files: ["lease-holder.ts"],
+    files: ["lease/holder.ts"],
     changes: [["? this.tell(LeaseCall.FAIL, number)", "? LeaseChange.NONE"]],
     says: /asks the store \d+ times|renews beside|does not mint again/,
   },

@@ -18,8 +18,8 @@ const given = {
   name: "isolate",
   setup(build) {
     build.onResolve({ filter: /^#host$|^\.\/workerd-wasm\.mjs$/ }, ({ path }) => ({ path, namespace: "given" }));
-    build.onResolve({ filter: /^#binding$/ }, () => ({ path: `${sources}binding/workerd.ts` }));
-    build.onResolve({ filter: /^#decoding$/ }, () => ({ path: `${sources}decoding/small.ts` }));
+    build.onResolve({ filter: /^#binding$/ }, () => ({ path: `${sources}core/binding/workerd.ts` }));
+    build.onResolve({ filter: /^#decoding$/ }, () => ({ path: `${sources}layout/small.ts` }));
     build.onResolve({ filter: /^frazil$/ }, () => ({ path: `${sources}index.ts` }));
     build.onLoad({ filter: /./, namespace: "given" }, ({ path }) => ({ contents: GIVEN[path] }));
   },

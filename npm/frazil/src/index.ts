@@ -9,11 +9,21 @@
  * Layout.named("discord").decode("175928847299117063").date; // 2016-04-30T11:18:25.796Z
  * ```
  */
-export type { Backend } from "./core/boundary.js";
+
 export { ClockError, ConfigError, DecodeError, type ErrorCode, FrazilError, LeaseError } from "./base/errors.js";
+export type { Backend } from "./core/boundary.js";
 export type { StateFile } from "./core/state-files.js";
 export type { Condition, Health, Readiness, Stats } from "./generator/health.js";
 export type { IdGenerator } from "./generator/id-generator.js";
+export type {
+  AsyncOptions,
+  LocalAsyncOptions,
+  LocalOptions,
+  NodeOption,
+  SequenceStart,
+  SnowflakeOptions,
+} from "./generator/options.js";
+export { Snowflake } from "./generator/snowflake.js";
 export {
   type CheckedSpec,
   type Columns,
@@ -35,12 +45,3 @@ export {
   type PartsOf,
   type Plan,
 } from "./layout/index.js";
-export type {
-  AsyncOptions,
-  LocalAsyncOptions,
-  LocalOptions,
-  NodeOption,
-  SequenceStart,
-  SnowflakeOptions,
-} from "./generator/options.js";
-export { Snowflake } from "./generator/snowflake.js";

@@ -3,8 +3,8 @@
  * later is still used.
  */
 import type { FrazilError } from "../base/errors.js";
-import { type Timer, timeOut, unref } from "./timer.js";
 import { unlessAborted } from "../base/wait.js";
+import { type Timer, timeOut, unref } from "./timer.js";
 
 /**
  * Has the store do something, and uses the answer. Resolves to the error if there is none in time.

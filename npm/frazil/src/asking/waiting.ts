@@ -1,7 +1,7 @@
 /** Calls that wait for an answer of a store: each for a time, or until it is woken. */
 import { monotonicClock } from "../base/clock.js";
-import type { Timer } from "./timer.js";
 import { unlessAborted, waitedSince } from "../base/wait.js";
+import type { Timer } from "./timer.js";
 
 /** Wakes each call that waits. A promise that all share would keep what waited for it. */
 export type Waiting = Set<() => void>;

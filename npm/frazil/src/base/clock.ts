@@ -1,6 +1,7 @@
 /** The clock. No other file of this package reads the time. */
-import { ClockError, refusal } from "./errors.js";
+
 import { Rule } from "../generated/rules.js";
+import { ClockError, refusal } from "./errors.js";
 
 /** The wall clock, in Unix milliseconds. `Date.now` is looked up at each call, so that a replacement takes effect. */
 export const wallClock = (): number => Date.now();

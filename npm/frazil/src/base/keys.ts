@@ -1,6 +1,7 @@
 /** Reads objects of options. Refuses unknown keys: a misspelt key would silently leave the default in place. */
-import { type ErrorCode, showName } from "./errors.js";
+
 import { Rule } from "../generated/rules.js";
+import { type ErrorCode, showName } from "./errors.js";
 import { ownOf } from "./own-properties.js";
 import { describedError, unshownError } from "./value-text.js";
 

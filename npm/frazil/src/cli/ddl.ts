@@ -2,10 +2,10 @@
 import { hintOf } from "../base/keys.js";
 import { d1Ddl } from "../stores/d1/index.js";
 import { etcdDdl } from "../stores/etcd/index.js";
+import type { DdlTags } from "../stores/kit/segment/requests.js";
 import { type MySqlInitOptions, type MySqlStoreOptions, mysqlDdl } from "../stores/mysql/index.js";
 import { type InitOptions, type PostgresStoreOptions, postgresDdl } from "../stores/postgres/index.js";
 import { type RedisStoreOptions, redisDdl } from "../stores/redis/index.js";
-import type { DdlTags } from "../stores/kit/segment/requests.js";
 import { sqliteDdl } from "../stores/sqlite/index.js";
 import { zookeeperDdl } from "../stores/zookeeper/index.js";
 import { layoutOf } from "./chosen-layout.js";

@@ -7,8 +7,6 @@
  * functions only: any code can find it, and must not be able to transfer the memory that the addon writes to.
  */
 import { Host } from "#binding";
-import type { Binding } from "./boundary.js";
-import { clockText } from "./clock-text.js";
 import {
   ClockError,
   ConfigError,
@@ -19,10 +17,12 @@ import {
   refusal,
   withoutRule,
 } from "../base/errors.js";
-import type { StateFiles } from "./state-files.js";
 import { CODES, First, MEANINGS, Page, RETRYABLE, RULES, Slot, SUBJECTS } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
 import type { Layout } from "../layout/index.js";
+import type { Binding } from "./boundary.js";
+import { clockText } from "./clock-text.js";
+import type { StateFiles } from "./state-files.js";
 
 type Numbered<T> = { readonly [number: number]: T };
 /** The codes, the rules, the subjects and the meanings that a kind of call answers with, besides those of every call. @internal */

@@ -2,7 +2,7 @@
  * State files: options, opening, and errors of `Snowflake.local()` on the native addon. Only bundles for Node contain
  * this.
  */
-import type { FileCalls } from "./boundary.js";
+
 import {
   ConfigError,
   configError,
@@ -16,6 +16,7 @@ import {
 import { CODES, MEANINGS, RETRYABLE, RULES, SUBJECTS } from "../generated/native.js";
 import { First, Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
+import type { FileCalls } from "./boundary.js";
 
 /** The state file of a `Snowflake.local()`. */
 export interface StateFile {

@@ -12,13 +12,13 @@
  * WebAssembly.
  */
 
-import { type Decoded, decodeId } from "../layout/decoded.js";
 import type { LayoutParts } from "../generated/layouts.js";
+import { type Decoded, decodeId } from "../layout/decoded.js";
 import { type IdInput, type LayoutName, namedSpec, shapeOf } from "../layout/id.js";
 import type { Shape } from "../layout/shape.js";
 
-export type { Decoded, NodeParts } from "../layout/decoded.js";
 export { DecodeError, type ErrorCode, FrazilError } from "../base/errors.js";
+export type { Decoded, NodeParts } from "../layout/decoded.js";
 export type { IdInput, LayoutName } from "../layout/id.js";
 export type { DecodedOf, PartsOf } from "../layout/index.js";
 

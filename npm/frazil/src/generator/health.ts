@@ -1,11 +1,11 @@
 /** Statistics and health of a generator: `stats()` and `health()`. */
 import { Host } from "#binding";
-import type { Backend } from "../core/boundary.js";
 import type { FrazilError } from "../base/errors.js";
+import type { Backend } from "../core/boundary.js";
+import type { Port } from "../core/port.js";
 import type { StateFile } from "../core/state-files.js";
 import { Slot } from "../generated/page.js";
 import type { Layout } from "../layout/index.js";
-import type { Port } from "../core/port.js";
 import { numberOrNaN } from "./request.js";
 
 /** The counters of a generator. */

@@ -1,8 +1,8 @@
 /** What only `Snowflake.local()` has: its options, their checks, and the error where it is not available. */
 import { Host, wrongEntry } from "#binding";
 import { ConfigError, configError } from "../base/errors.js";
-import { Rule } from "../generated/rules.js";
 import { noAddonError, reasonsOf, remedyOf } from "../core/no-addon.js";
+import { Rule } from "../generated/rules.js";
 
 export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
   let why = wrongEntry();

@@ -4,14 +4,14 @@
  */
 import { Host } from "#binding";
 import { monotonicClock, processStartMs, wallClock } from "../base/clock.js";
-import { localNode } from "../layout/default-nodes.js";
 import { ClockError, configError, type ErrorCode, type FrazilError, withoutRule } from "../base/errors.js";
+import { hostRandom } from "../core/host-random.js";
+import type { Port } from "../core/port.js";
 import { CODES, KINDS, Slot, STARTS } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
-import { hostRandom } from "../core/host-random.js";
+import { localNode } from "../layout/default-nodes.js";
 import type { Layout } from "../layout/index.js";
 import type { SequenceStart } from "./options.js";
-import type { Port } from "../core/port.js";
 
 /** A value for a slot. A value that is not a number becomes NaN, which the core refuses by the rule for numbers. */
 export const numberOrNaN = (value: unknown): number => (typeof value === "number" ? value : NaN);

@@ -8,20 +8,23 @@
 import { Host, inWorkerThread, load, markProcess } from "#binding";
 import { Decoding } from "#decoding";
 import { copyIds, Ids, isIdArray, lengthOf } from "../base/arrays.js";
-import type { Backend } from "../core/boundary.js";
 import { checkedClock, isFaked, wallClock } from "../base/clock.js";
-import { distrustText, LONG_WAIT_MS } from "../core/clock-text.js";
 import { ConfigError, configError, type ErrorCode, FrazilError, refusal, retryError } from "../base/errors.js";
-import { fillArray } from "./fill-array.js";
+import { giveArray, listOf, takeArray } from "../base/lists.js";
+import { hideName, printOnly } from "../base/printing.js";
+import { describedError } from "../base/value-text.js";
+import { block, canBlock, retry, sleep, unlessAborted } from "../base/wait.js";
+import type { Backend } from "../core/boundary.js";
+import { distrustText, LONG_WAIT_MS } from "../core/clock-text.js";
+import { noAddonError } from "../core/no-addon.js";
+import { type Port, releaserOf, sharedPort, unclosed } from "../core/port.js";
 import { CODES, First, MEANINGS, Page, Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
-import { type CoreCounts, type Health, readCounts, readHealth, type Stats, staticNodeWarning } from "./health.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "../layout/index.js";
-import { type LeaseSession, SESSION } from "./session.js";
-import { giveArray, listOf, takeArray } from "../base/lists.js";
+import { fillArray } from "./fill-array.js";
+import { type CoreCounts, type Health, readCounts, readHealth, type Stats, staticNodeWarning } from "./health.js";
 import { checkLocalOptions, LOCAL_OPTIONS, NOT_LOCAL, nativeRequired } from "./local.js";
 import { type FillCall, type MintCall, newCall } from "./mint-call.js";
-import { noAddonError } from "../core/no-addon.js";
 import {
   type AsyncOptions,
   CONSTRUCTOR_OPTIONS,
@@ -31,8 +34,6 @@ import {
   type SnowflakeOptions,
   signalOf,
 } from "./options.js";
-import { type Port, releaserOf, sharedPort, unclosed } from "../core/port.js";
-import { hideName, printOnly } from "../base/printing.js";
 import {
   nodeGiven,
   numberOrNaN,
@@ -42,8 +43,7 @@ import {
   writeNewKey,
   writeRequest,
 } from "./request.js";
-import { describedError } from "../base/value-text.js";
-import { block, canBlock, retry, sleep, unlessAborted } from "../base/wait.js";
+import { type LeaseSession, SESSION } from "./session.js";
 
 /** Tells the constructor to open a state file. */
 const OPEN_LOCAL = Symbol();

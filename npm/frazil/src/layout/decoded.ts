@@ -3,9 +3,9 @@
  * name.
  */
 import { Decoding, isIdOf, partsOf } from "#decoding";
+import { INSPECT } from "../base/printing.js";
 import { split } from "./bits.js";
 import { type IdInput, parseId } from "./id.js";
-import { INSPECT } from "../base/printing.js";
 import { msOf, type Shape } from "./shape.js";
 
 /** The parts of a node id by name. */

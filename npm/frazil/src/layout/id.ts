@@ -3,12 +3,12 @@
  * code or WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly.
  */
 import { Decoding, keepParts, keyOf } from "#decoding";
-import { type Join, joinAdjacent, type Span, spanOf } from "./bits.js";
 import { ConfigError, DecodeError, type ErrorDetails, refusal } from "../base/errors.js";
+import { ownOf } from "../base/own-properties.js";
 import { LAYOUTS, type LayoutParts } from "../generated/layouts.js";
 import { KINDS } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
-import { ownOf } from "../base/own-properties.js";
+import { type Join, joinAdjacent, type Span, spanOf } from "./bits.js";
 import type { Shape } from "./shape.js";
 
 /** An ID as an argument: a `bigint`, decimal text, or a `number` that is exact. */

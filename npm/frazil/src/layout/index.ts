@@ -15,13 +15,17 @@
  */
 import { Decoding, firstWith, isIdOf, readColumns } from "#decoding";
 import { bufferOf, isIdArray, lengthOf, offsetOf, overlap } from "../base/arrays.js";
-import { joinAnywhere, type Span, spanOf, split } from "./bits.js";
 import { msGiven, SECONDS_END, SECONDS_START } from "../base/dates.js";
-import { type Decoded, decodeId, type NodeParts } from "./decoded.js";
 import { configError, DecodeError, isWhole, refusal, show, whole } from "../base/errors.js";
+import { checkKeys, hintOf } from "../base/keys.js";
+import { ownOf } from "../base/own-properties.js";
+import { hideName } from "../base/printing.js";
+import { describedError } from "../base/value-text.js";
 import type { LayoutParts } from "../generated/layouts.js";
 import { KINDS } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
+import { joinAnywhere, type Span, spanOf, split } from "./bits.js";
+import { type Decoded, decodeId, type NodeParts } from "./decoded.js";
 import {
   type CheckedSpec,
   type FieldKind,
@@ -34,14 +38,10 @@ import {
   parseId,
   shapeOf,
 } from "./id.js";
-import { checkKeys, hintOf } from "../base/keys.js";
-import { ownOf } from "../base/own-properties.js";
-import { hideName } from "../base/printing.js";
 import { msOf, type Shape } from "./shape.js";
-import { describedError } from "../base/value-text.js";
 
-export type { Decoded, NodeParts } from "./decoded.js";
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "../base/errors.js";
+export type { Decoded, NodeParts } from "./decoded.js";
 export type { CheckedSpec, FieldKind, Id, IdInput, IdText, LayoutField, LayoutName, LayoutSpec } from "./id.js";
 
 /** A layout: the name of a built-in one, a definition, or a `Layout`. */

@@ -3,20 +3,20 @@
  * answer means is decided in the core (`crates/core/src/lease.rs`).
  */
 
-import { monotonicClock, wallClock } from "../base/clock.js";
 import { digitsAt, writeDigits } from "../asking/digits.js";
+import { randomFor } from "../asking/kernel-random.js";
+import { untrueAnswer } from "../asking/store-errors.js";
+import { monotonicClock, wallClock } from "../base/clock.js";
 import { type FrazilError, LeaseError, refusal } from "../base/errors.js";
+import type { Answers, Port } from "../core/port.js";
 import { CODES, LeaseCall, type LeaseChange, type LeaseReason, RULES, SUBJECTS } from "../generated/lease.js";
 import { Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
-import { randomFor } from "../asking/kernel-random.js";
+import { nodeGiven, nodeRefusal, numberOrNaN } from "../generator/request.js";
+import type { Minting } from "../generator/session.js";
+import type { Answer, Grant, LeaseStore } from "../stores/lease-store.js";
 import type { LeaseContext } from "./errors.js";
 import type { LeaseWindow } from "./events.js";
-import type { Minting } from "../generator/session.js";
-import type { Answers, Port } from "../core/port.js";
-import { nodeGiven, nodeRefusal, numberOrNaN } from "../generator/request.js";
-import { untrueAnswer } from "../asking/store-errors.js";
-import type { Answer, Grant, LeaseStore } from "../stores/lease-store.js";
 
 const ANSWERS: Answers = [CODES, RULES, SUBJECTS];
 

@@ -1,8 +1,8 @@
 /** The errors of leases: why a store granted nothing, in words that say what to do. */
 import { Layout } from "frazil";
+import { noAnswer, type StoreContext } from "../asking/store-errors.js";
 import { ConfigError, type FrazilError, LeaseError, refusal } from "../base/errors.js";
 import { Rule } from "../generated/rules.js";
-import { noAnswer, type StoreContext } from "../asking/store-errors.js";
 import { notInitialised } from "../stores/kit/answers.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";
 import type { LeaseStore, Refusal } from "../stores/lease-store.js";

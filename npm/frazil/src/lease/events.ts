@@ -1,7 +1,7 @@
 /** What a leased generator tells of its lease: events, counters, its condition. */
 import { configError, type FrazilError } from "../base/errors.js";
-import { Rule } from "../generated/rules.js";
 import { hintOf } from "../base/keys.js";
+import { Rule } from "../generated/rules.js";
 
 /** A lease that is held. */
 export interface LeaseWindow {

@@ -6,10 +6,14 @@
 
 import { attempt } from "../asking/attempt.js";
 import { digitsAt } from "../asking/digits.js";
+import { rejectionError } from "../asking/store-errors.js";
 import { ConfigError, type FrazilError, LeaseError, refusal } from "../base/errors.js";
 import { LeaseCall, LeaseChange, LeaseReason, LeaseRequest } from "../generated/lease.js";
 import { Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
+import { nodeGiven, numberOrNaN } from "../generator/request.js";
+import { type LeaseSession, type Minting, SESSION } from "../generator/session.js";
+import type { Answer, Grant, Refusal, RefusalReason } from "../stores/lease-store.js";
 import { type Asked, LeaseCore, type ReleaseNote, releaseNoteIn } from "./core-calls.js";
 import { refusalError, timeoutError } from "./errors.js";
 import {
@@ -20,10 +24,6 @@ import {
   type LeaseWindow,
   type Listeners,
 } from "./events.js";
-import { type LeaseSession, type Minting, SESSION } from "../generator/session.js";
-import { nodeGiven, numberOrNaN } from "../generator/request.js";
-import { rejectionError } from "../asking/store-errors.js";
-import type { Answer, Grant, Refusal, RefusalReason } from "../stores/lease-store.js";
 
 /**
  * What a driver knows of its generator. The listeners are here because a listener that uses the generator would otherwise keep it

@@ -13,18 +13,15 @@
  */
 import type { LayoutInput, SnowflakeOptions } from "frazil";
 import type { HostAbortSignal } from "../base/host-types.js";
-import { LeaseDriver } from "./timer-driver.js";
-import { inWorkers } from "./errors.js";
-import { checkedLease, LEASE_DEFAULTS, LEASE_OPTIONS } from "./options.js";
-import { LeasedSnowflake, untilUsable } from "./leased-snowflake.js";
-import { hostName } from "./preferred-node.js";
 import { MAX_OWNER_LENGTH } from "../stores/kit/limits.js";
 import type { LeaseStore } from "../stores/lease-store.js";
+import { inWorkers } from "./errors.js";
+import { LeasedSnowflake, untilUsable } from "./leased-snowflake.js";
+import { checkedLease, LEASE_DEFAULTS, LEASE_OPTIONS } from "./options.js";
+import { hostName } from "./preferred-node.js";
+import { LeaseDriver } from "./timer-driver.js";
 import { refusingUntilAwaited } from "./unawaited.js";
 
-export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./events.js";
-export { type LeasedHealth, LeasedSnowflake, type LeasedStats } from "./leased-snowflake.js";
-export { type PreferredNodeOptions, preferredNode } from "./preferred-node.js";
 export { layoutText } from "../stores/kit/lease/layout-text.js";
 export type {
   AcquireRequest,
@@ -43,6 +40,9 @@ export type {
   WindowRequest,
 } from "../stores/lease-store.js";
 export { FENCE_MARGIN_MS } from "../stores/lease-store.js";
+export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./events.js";
+export { type LeasedHealth, LeasedSnowflake, type LeasedStats } from "./leased-snowflake.js";
+export { type PreferredNodeOptions, preferredNode } from "./preferred-node.js";
 
 /** The options of `lease()`. Each has a default. */
 export interface LeaseOptions<L extends LayoutInput = LayoutInput>

@@ -1,11 +1,11 @@
 /** The generator whose node id is leased: what it adds to `Snowflake`, and the wait until an ID can be minted. */
 import { type Health, type LayoutInput, Snowflake, type SnowflakeOptions, type Stats } from "frazil";
 import { LeaseError } from "../base/errors.js";
+import { hideName } from "../base/printing.js";
+import { type AsyncOptions, signalOf } from "../generator/options.js";
+import { layoutText } from "../stores/kit/lease/layout-text.js";
 import { type LeaseEvents, type LeaseHealth, type LeaseStats, listenersOf } from "./events.js";
 import type { Attached, LeaseHolder } from "./holder.js";
-import { type AsyncOptions, signalOf } from "../generator/options.js";
-import { hideName } from "../base/printing.js";
-import { layoutText } from "../stores/kit/lease/layout-text.js";
 
 /** The condition of a leased generator. */
 export type LeasedHealth = Health & { readonly lease: LeaseHealth };

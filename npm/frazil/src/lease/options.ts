@@ -1,11 +1,11 @@
 /** The options of leases, checked. */
 import { configError } from "../base/errors.js";
 import { Rule } from "../generated/rules.js";
-import type { DriverOptions } from "./core-calls.js";
 import { signalOf } from "../generator/options.js";
 import { checkGiven, noStore } from "../stores/kit/given.js";
 import { isScope, MAX_OWNER_LENGTH } from "../stores/kit/limits.js";
 import type { LeaseStore } from "../stores/lease-store.js";
+import type { DriverOptions } from "./core-calls.js";
 
 /** The options that a lease has wherever it is held. */
 export const LEASE_OPTIONS =

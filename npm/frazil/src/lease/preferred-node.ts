@@ -2,10 +2,11 @@
  * Which node id a process asks for first, by its place in a cluster or by the name of its machine. Only a preference: if the
  * node id is taken, another one is granted, and nothing depends on it.
  */
-import { leasedNodes } from "../layout/default-nodes.js";
+
 import { configError, whole } from "../base/errors.js";
-import { Rule } from "../generated/rules.js";
 import { checkKeys } from "../base/keys.js";
+import { Rule } from "../generated/rules.js";
+import { leasedNodes } from "../layout/default-nodes.js";
 import { MAX_NODE } from "../stores/kit/limits.js";
 
 /** The node ids of a scope of the layout `"default"`. */

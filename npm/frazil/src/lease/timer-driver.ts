@@ -9,18 +9,18 @@
  * - **A generator that was garbage-collected is not renewed any more**: the driver refers to it weakly.
  */
 
-import type { FrazilError } from "../base/errors.js";
-import { LeaseCall } from "../generated/lease.js";
 import { copiedHint } from "../asking/kernel-random.js";
-import { releaseNoteIn } from "./core-calls.js";
-import { inWorkers, type LeaseContext } from "./errors.js";
-import { noListeners } from "./events.js";
-import { type Attached, isOfLease, LeaseHolder } from "./holder.js";
-import type { Minting } from "../generator/session.js";
 import { rejectionError } from "../asking/store-errors.js";
 import { BROKEN_CLOCK_MS, type Timer, timeOut, unref } from "../asking/timer.js";
 import { type Waiting, waitIn, wakeAll } from "../asking/waiting.js";
 import { type Weak, weakly } from "../asking/weak.js";
+import type { FrazilError } from "../base/errors.js";
+import { LeaseCall } from "../generated/lease.js";
+import type { Minting } from "../generator/session.js";
+import { releaseNoteIn } from "./core-calls.js";
+import { inWorkers, type LeaseContext } from "./errors.js";
+import { noListeners } from "./events.js";
+import { type Attached, isOfLease, LeaseHolder } from "./holder.js";
 
 /** Drivers whose generators only calls renew: no timer finds that one was garbage-collected. */
 const unattached =

@@ -5,20 +5,20 @@
  * blocked makes its own try.
  */
 import { Snowflake } from "frazil";
+import { digitsAt, writeDigits } from "../asking/digits.js";
+import { drawRandom, randomFor } from "../asking/kernel-random.js";
+import { noAnswer, rejectionError, type StoreContext, untrueAnswer } from "../asking/store-errors.js";
+import { BROKEN_CLOCK_MS } from "../asking/timer.js";
+import type { Weak } from "../asking/weak.js";
 import { copyIds } from "../base/arrays.js";
 import { monotonicClock } from "../base/clock.js";
-import { digitsAt, writeDigits } from "../asking/digits.js";
 import { type FrazilError, LeaseError, refusal, show } from "../base/errors.js";
+import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
 import { Page, Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
 import { CODES, RULES, SegmentCall, SegmentRequest, SUBJECTS } from "../generated/segment.js";
-import { drawRandom, randomFor } from "../asking/kernel-random.js";
-import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
 import { numberOrNaN } from "../generator/request.js";
-import { noAnswer, rejectionError, type StoreContext, untrueAnswer } from "../asking/store-errors.js";
 import type { AllocateRequest, Allocation, SegmentStore } from "../stores/segment-store.js";
-import { BROKEN_CLOCK_MS } from "../asking/timer.js";
-import type { Weak } from "../asking/weak.js";
 
 /** What is known of a tag of a store object. @internal */
 export interface TagState {

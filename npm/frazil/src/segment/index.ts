@@ -10,18 +10,19 @@
  * await orders.next(); // 1n
  * ```
  */
+
+import { type Weak, weakly } from "../asking/weak.js";
 import type { FrazilError } from "../base/errors.js";
-import { type FetcherOwner, SegmentFetcher } from "./timer-driver.js";
+import type { SegmentStore } from "../stores/segment-store.js";
 import type { HolderOptions } from "./holder.js";
 import { type Drawable, type Outcome, SegmentNumbers, type SegmentOptions, type Supply } from "./numbers.js";
+import { type FetcherOwner, SegmentFetcher } from "./timer-driver.js";
 import { SegmentWaiters } from "./waiters.js";
-import type { SegmentStore } from "../stores/segment-store.js";
-import { type Weak, weakly } from "../asking/weak.js";
 
 export type { AsyncOptions } from "../generator/options.js";
+export type { AllocateRequest, Allocation, SegmentStore, TagOptions } from "../stores/segment-store.js";
 export type { SegmentStats } from "./holder.js";
 export type { SegmentNumbers, SegmentOptions } from "./numbers.js";
-export type { AllocateRequest, Allocation, SegmentStore, TagOptions } from "../stores/segment-store.js";
 
 /** Asks the store with timers, and serves calls that wait in the order in which they came. */
 class TimedSupply implements Supply {

@@ -2,19 +2,20 @@
  * The numbers of a tag as a program takes them: `Segment`, and the segment of an isolate of Cloudflare Workers. They differ in their
  * `Supply`: how the store is asked, and how a call waits.
  */
+
+import type { Weak } from "../asking/weak.js";
 import { isIdArray, lengthOf } from "../base/arrays.js";
-import { LOW } from "../layout/bits.js";
 import { monotonicClock } from "../base/clock.js";
 import { ConfigError, configError, type FrazilError, whole } from "../base/errors.js";
+import { listOf } from "../base/lists.js";
 import { Page } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
-import { listOf } from "../base/lists.js";
 import { type AsyncOptions, signalOf } from "../generator/options.js";
-import type { HolderOptions, SegmentHolder, SegmentStats, TagState } from "./holder.js";
+import { LOW } from "../layout/bits.js";
 import { checkGiven, noStore } from "../stores/kit/given.js";
 import { checkTag } from "../stores/kit/limits.js";
 import type { SegmentStore } from "../stores/segment-store.js";
-import type { Weak } from "../asking/weak.js";
+import type { HolderOptions, SegmentHolder, SegmentStats, TagState } from "./holder.js";
 
 /** The options of a segment. */
 export interface SegmentOptions {

@@ -6,13 +6,14 @@
  *   answers, and one that hangs has two tries at most.
  * - **Timers do not keep the process alive.** A caller that waits does.
  */
+
+import { type Timer, timeOut, unref } from "../asking/timer.js";
+import type { Weak } from "../asking/weak.js";
 import { monotonicClock } from "../base/clock.js";
 import type { FrazilError } from "../base/errors.js";
 import { SegmentCall } from "../generated/segment.js";
-import { type HolderOptions, type SegmentAsked, SegmentHolder } from "./holder.js";
 import type { Allocation } from "../stores/segment-store.js";
-import { type Timer, timeOut, unref } from "../asking/timer.js";
-import type { Weak } from "../asking/weak.js";
+import { type HolderOptions, type SegmentAsked, SegmentHolder } from "./holder.js";
 
 /** The object that hands the numbers out. @internal */
 export interface FetcherOwner {

@@ -8,8 +8,8 @@
  *   were deleted one by one.)
  */
 
-import type { Outcome } from "./numbers.js";
 import { onAbort } from "../base/wait.js";
+import type { Outcome } from "./numbers.js";
 
 /** A call that waits. */
 interface Call {

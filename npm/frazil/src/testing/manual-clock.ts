@@ -1,7 +1,7 @@
 /** A clock that only the test moves. */
 import { msGiven } from "../base/dates.js";
-import { Rule } from "../generated/rules.js";
 import { describedError } from "../base/value-text.js";
+import { Rule } from "../generated/rules.js";
 import { refuseProduction } from "./production.js";
 
 /** 2025-01-01T00:00:00.000Z: where the time of tests starts, in Unix milliseconds. */

@@ -18,9 +18,9 @@
  */
 import { bufferOf, isIdArray, lengthOf, offsetOf } from "../base/arrays.js";
 import { ConfigError, DecodeError, FrazilError, isWhole, refusal } from "../base/errors.js";
+import { putOwn } from "../base/own-properties.js";
 import { Rule } from "../generated/rules.js";
 import { ANY_ID, type IdInput, parseId } from "../layout/id.js";
-import { putOwn } from "../base/own-properties.js";
 import { digitsOf } from "./digits.js";
 
 export { DecodeError, type ErrorCode, FrazilError } from "../base/errors.js";

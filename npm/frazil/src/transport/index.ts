@@ -13,8 +13,8 @@
  * ```
  */
 import { ConfigError, DecodeError, type ErrorDetails, FrazilError, refusal } from "../base/errors.js";
-import { ANY_ID, type Id, type IdInput, type IdText, parseId } from "../layout/id.js";
 import { putOwn } from "../base/own-properties.js";
+import { ANY_ID, type Id, type IdInput, type IdText, parseId } from "../layout/id.js";
 import type { Shape } from "../layout/shape.js";
 
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "../base/errors.js";

@@ -10,21 +10,21 @@
  */
 import { Layout, type LayoutInput, Snowflake, type SnowflakeOptions } from "frazil";
 import { requireWorkers } from "#host";
+import { drawRandom } from "../asking/kernel-random.js";
 import { wallClock } from "../base/clock.js";
 import { ConfigError, configError, type FrazilError, LeaseError } from "../base/errors.js";
+import { sleep } from "../base/wait.js";
+import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
 import { CODES, LeaseCall, RULES, SUBJECTS } from "../generated/lease.js";
 import { Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
-import { drawRandom } from "../asking/kernel-random.js";
-import { type LeaseSession, type Minting, SESSION } from "../generator/session.js";
-import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
 import { nodeGiven, numberOrNaN } from "../generator/request.js";
+import { type LeaseSession, type Minting, SESSION } from "../generator/session.js";
 import { storeRefused } from "../stores/kit/answers.js";
 import { checkGiven } from "../stores/kit/given.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";
 import { isScope } from "../stores/kit/limits.js";
 import { lacksTables } from "../stores/kit/tables.js";
-import { sleep } from "../base/wait.js";
 import { type ObjectState, type ObjectStorage, sqlError } from "./leases-object.js";
 import { checkSame, msOfDate, type Options } from "./request-context.js";
 

@@ -20,6 +20,7 @@ export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "../lease
 export { type LeasedHealth, LeasedSnowflake, type LeasedStats } from "../lease/leased-snowflake.js";
 export type { SegmentStats } from "../segment/holder.js";
 export type { SegmentNumbers, SegmentOptions } from "../segment/numbers.js";
+export type { Reply } from "../stores/durable-object/error-data.js";
 export {
   DurableObjectStore,
   type DurableObjectStoreOptions,
@@ -31,7 +32,6 @@ export {
   type OfLeases,
   type RequestPlace,
 } from "../stores/durable-object/index.js";
-export type { Reply } from "../stores/durable-object/error-data.js";
 export { type DurableOptions, durable } from "./durable.js";
 export { leased, type WorkersLeaseOptions } from "./leased.js";
 export { FrazilLeases, type ObjectSql, type ObjectState, type ObjectStorage } from "./leases-object.js";

@@ -3,15 +3,15 @@ import { Layout, type LayoutInput } from "frazil";
 import { requireWorkers } from "#host";
 import { wallClock } from "../base/clock.js";
 import { ConfigError } from "../base/errors.js";
-import type { LeaseOptions } from "../lease/index.js";
-import { checkedLease, isStore, LEASE_DEFAULTS, LEASE_OPTIONS, NOT_LEASED } from "../lease/options.js";
-import { LeasedSnowflake, untilUsable } from "../lease/leased-snowflake.js";
 import { nodeGiven } from "../generator/request.js";
+import type { LeaseOptions } from "../lease/index.js";
+import { LeasedSnowflake, untilUsable } from "../lease/leased-snowflake.js";
+import { checkedLease, isStore, LEASE_DEFAULTS, LEASE_OPTIONS, NOT_LEASED } from "../lease/options.js";
+import { refusingUntilAwaited } from "../lease/unawaited.js";
 import type { LeasesNamespace, OfLeases } from "../stores/durable-object/index.js";
 import { checkGiven } from "../stores/kit/given.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";
 import type { LeaseStore } from "../stores/lease-store.js";
-import { refusingUntilAwaited } from "../lease/unawaited.js";
 import {
   checkSame,
   differenceOf,

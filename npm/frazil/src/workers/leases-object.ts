@@ -15,12 +15,11 @@
  */
 import { DurableObject } from "#host";
 import { wallClock } from "../base/clock.js";
-import type { NodeRange } from "../layout/default-nodes.js";
 import { configError, FrazilError } from "../base/errors.js";
-import { notInitialised, storeRefused, storeUnavailable } from "../stores/kit/answers.js";
+import type { NodeRange } from "../layout/default-nodes.js";
 import { type Reply, replyOf } from "../stores/durable-object/error-data.js";
-import { WORKERS_WINDOW_MAX_MS } from "../stores/kit/limits.js";
 import { isNodeRange, NODES_RULE } from "../stores/durable-object/nodes.js";
+import { notInitialised, storeRefused, storeUnavailable } from "../stores/kit/answers.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -32,11 +31,12 @@ import {
   scopeOf,
 } from "../stores/kit/lease/requests.js";
 import { decideRenew, type FenceCause, type Moment } from "../stores/kit/lease/rules.js";
+import { WORKERS_WINDOW_MAX_MS } from "../stores/kit/limits.js";
 import { checkAllocate, newTagOf } from "../stores/kit/segment/requests.js";
-import type { AllocateRequest, Allocation } from "../stores/segment-store.js";
+import { tagMissing } from "../stores/kit/segment/tag-table.js";
 import { lacksTables, SqliteTables, TABLES, type Value } from "../stores/kit/tables.js";
 import type { AcquireRequest, Answer, EnsureRequest, ReleaseRequest, RenewRequest } from "../stores/lease-store.js";
-import { tagMissing } from "../stores/kit/segment/tag-table.js";
+import type { AllocateRequest, Allocation } from "../stores/segment-store.js";
 
 /** What the object uses of its SQL storage. */
 export interface ObjectSql {

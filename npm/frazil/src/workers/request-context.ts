@@ -1,9 +1,9 @@
 /** What the calls that are made in each request have in common. */
 import { waitUntil } from "#host";
-import { ConfigError, configError, show } from "../base/errors.js";
-import { isStub } from "../stores/kit/clients.js";
-import { DurableObjectStore, type LeasesNamespace } from "../stores/durable-object/index.js";
 import { type Waiting, waitIn, wakeAll } from "../asking/waiting.js";
+import { ConfigError, configError, show } from "../base/errors.js";
+import { DurableObjectStore, type LeasesNamespace } from "../stores/durable-object/index.js";
+import { isStub } from "../stores/kit/clients.js";
 
 /** The context of a request, as the runtime hands it to `fetch`, `queue`, `scheduled` and others. */
 export interface RequestContext {

@@ -9,17 +9,17 @@
  * - **After its own outcome each request looks at the lease again**, whoever changed it.
  */
 import { waitUntil } from "#host";
+import { rejectionError } from "../asking/store-errors.js";
 import { wallClock } from "../base/clock.js";
 import type { FrazilError } from "../base/errors.js";
+import { sleep } from "../base/wait.js";
+import type { Answers } from "../core/port.js";
 import { LeaseBound, LeaseCall } from "../generated/lease.js";
 import { CODES, MEANINGS, Slot } from "../generated/page.js";
+import type { Minting } from "../generator/session.js";
 import { releaseNoteIn } from "../lease/core-calls.js";
 import { noListeners } from "../lease/events.js";
 import { type Attached, isOfLease, LeaseHolder, type StoreRequest } from "../lease/holder.js";
-import type { Minting } from "../generator/session.js";
-import type { Answers } from "../core/port.js";
-import { rejectionError } from "../asking/store-errors.js";
-import { sleep } from "../base/wait.js";
 import { type Keep, waitForOwn } from "./request-context.js";
 
 const RENEWS = "Call await leased() in each request, to renew it.";

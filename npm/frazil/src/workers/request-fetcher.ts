@@ -13,15 +13,15 @@
  */
 import { waitUntil } from "#host";
 import { attempt } from "../asking/attempt.js";
+import { type Waiting, waitIn, wakeAll } from "../asking/waiting.js";
+import { type Weak, weakly } from "../asking/weak.js";
 import { monotonicClock } from "../base/clock.js";
 import type { FrazilError } from "../base/errors.js";
-import { SegmentCall } from "../generated/segment.js";
 import type { Port } from "../core/port.js";
+import { SegmentCall } from "../generated/segment.js";
 import { type HolderOptions, type SegmentAsked, SegmentHolder } from "../segment/holder.js";
 import type { Drawable, Outcome, Supply } from "../segment/numbers.js";
 import { taken } from "../segment/waiters.js";
-import { type Waiting, waitIn, wakeAll } from "../asking/waiting.js";
-import { type Weak, weakly } from "../asking/weak.js";
 import type { Keep } from "./request-context.js";
 
 /** A request that waits looks again after a quarter of the time that it has waited, within these bounds, in milliseconds. */

@@ -1,8 +1,8 @@
 /** FRAZIL_BACKEND, which forces one backend. */
 
-import type { Backend } from "../boundary.js";
 import { mayRead } from "../../base/environment.js";
 import { ConfigError } from "../../base/errors.js";
+import type { Backend } from "../boundary.js";
 
 const RULE = "must be native or wasm";
 

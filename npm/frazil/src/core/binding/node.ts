@@ -1,11 +1,11 @@
 /** The binding for Node: the native addon if it loads, and WebAssembly otherwise. */
 
-import type { ArrayCalls, Binding, Calls, FileCalls } from "../boundary.js";
 import { ConfigError } from "../../base/errors.js";
-import { type StateFiles, stateFilesOf } from "../state-files.js";
-import { Page } from "../../generated/page.js";
-import { noAddonError, noneFor, ofAnotherSystem, reasonsOf, remedyOf } from "../no-addon.js";
 import { ownOf } from "../../base/own-properties.js";
+import { Page } from "../../generated/page.js";
+import type { ArrayCalls, Binding, Calls, FileCalls } from "../boundary.js";
+import { noAddonError, noneFor, ofAnotherSystem, reasonsOf, remedyOf } from "../no-addon.js";
+import { type StateFiles, stateFilesOf } from "../state-files.js";
 import { builtin } from "./builtin.js";
 import { closeCarriers, registeredCarriers } from "./carriers.js";
 import { forcedBackend } from "./forced.js";

@@ -1,7 +1,7 @@
 /** The WebAssembly binding: a compiled module, or the exports of its instance. */
 
-import type { Binding, Calls } from "../boundary.js";
 import { ConfigError } from "../../base/errors.js";
+import type { Binding, Calls } from "../boundary.js";
 
 /** The exports of the module. */
 export interface Exports extends Calls {

@@ -15,6 +15,7 @@
 import { ConfigError, type FrazilError } from "../../base/errors.js";
 import { type Found, notInitialised, storeRefused, storeUnavailable, untilAborted, wholeOf } from "../kit/answers.js";
 import { hintFor } from "../kit/clients.js";
+import { described } from "../kit/given.js";
 import {
   type AcquireView,
   type Choice,
@@ -24,13 +25,12 @@ import {
   type RowView,
   type ScopeView,
 } from "../kit/lease/compare-and-set.js";
-import { described } from "../kit/given.js";
-import { WORKERS_WINDOW_MAX_MS } from "../kit/limits.js";
 import { fencedScope, recordOf, type ScopeRecord } from "../kit/lease/requests.js";
 import type { LeaseRow, Scope } from "../kit/lease/rules.js";
+import { WORKERS_WINDOW_MAX_MS } from "../kit/limits.js";
 import { type DdlTags, printedTags } from "../kit/segment/requests.js";
 import type { KeptRecord } from "../kit/segment/rules.js";
-import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
+import { allocateAtOnce, makeTagIn, type TagTable, type TagView } from "../kit/segment/tag-table.js";
 import {
   ANY,
   CLOCK,
@@ -61,10 +61,10 @@ import {
   WRITE_TAG,
 } from "../kit/tables.js";
 import type { AcquireRequest, InitOptions } from "../lease-store.js";
-import { allocateAtOnce, makeTagIn, type TagTable, type TagView } from "../kit/segment/tag-table.js";
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
 
-export type * from "../segment-store.js";
 export type * from "../lease-store.js";
+export type * from "../segment-store.js";
 
 /** A prepared statement. */
 export interface D1Statement {

@@ -20,6 +20,7 @@
 import { FrazilError } from "../../base/errors.js";
 import type { HostAbortSignal } from "../../base/host-types.js";
 import { type Found, storeRefused, storeUnavailable, untilAborted, wholeOf } from "../kit/answers.js";
+import { checkGiven, clientError, described, optionError } from "../kit/given.js";
 import {
   type AcquireView,
   CompareAndSetStore,
@@ -27,10 +28,16 @@ import {
   type RowView,
   type ScopeView,
 } from "../kit/lease/compare-and-set.js";
-import { checkGiven, clientError, described, optionError } from "../kit/given.js";
 import type { ScopeRecord } from "../kit/lease/requests.js";
 import { freeRow, type LeaseRow, type Moment, type Scope } from "../kit/lease/rules.js";
-import { fieldsOf, newScope, type StoredScope, storedFields, TEXT_FIELDS, WHOLE_FIELDS } from "../kit/lease/scope-record.js";
+import {
+  fieldsOf,
+  newScope,
+  type StoredScope,
+  storedFields,
+  TEXT_FIELDS,
+  WHOLE_FIELDS,
+} from "../kit/lease/scope-record.js";
 import type { AcquireRequest } from "../lease-store.js";
 
 export type * from "../lease-store.js";

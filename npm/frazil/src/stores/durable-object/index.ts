@@ -17,18 +17,15 @@
  */
 
 import { Layout } from "frazil";
-import type { NodeRange } from "../../layout/default-nodes.js";
 import { ConfigError, configError, FrazilError, LeaseError } from "../../base/errors.js";
+import type { NodeRange } from "../../layout/default-nodes.js";
 import { storeRefused, untilAborted } from "../kit/answers.js";
 import { hintFor, isStub } from "../kit/clients.js";
-import { errorOfData, isErrorData, type Reply } from "./error-data.js";
 import { checkGiven, described, optionError } from "../kit/given.js";
 import { layoutText, nodeCountOf } from "../kit/lease/layout-text.js";
-import { WORKERS_WINDOW_MAX_MS } from "../kit/limits.js";
-import { isNodeRange, type LocationHint, locationHintIn, NODES_RULE, nodesOf } from "./nodes.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "../kit/lease/requests.js";
+import { WORKERS_WINDOW_MAX_MS } from "../kit/limits.js";
 import { checkAllocate, newTagOf } from "../kit/segment/requests.js";
-import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
 import type {
   AcquireRequest,
   Answer,
@@ -39,11 +36,14 @@ import type {
   RenewRequest,
   ScopeRequest,
 } from "../lease-store.js";
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
+import { errorOfData, isErrorData, type Reply } from "./error-data.js";
+import { isNodeRange, type LocationHint, locationHintIn, NODES_RULE, nodesOf } from "./nodes.js";
 
 export type { NodeRange } from "../../layout/default-nodes.js";
-export { LOCATION_HINTS, type LocationHint, locationHintOf, type RequestPlace } from "./nodes.js";
-export type * from "../segment-store.js";
 export type * from "../lease-store.js";
+export type * from "../segment-store.js";
+export { LOCATION_HINTS, type LocationHint, locationHintOf, type RequestPlace } from "./nodes.js";
 
 /**
  * The binding to the objects: `env.FRAZIL`, a `DurableObjectNamespace<FrazilLeases>` of `wrangler types` or of

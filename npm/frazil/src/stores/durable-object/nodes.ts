@@ -4,8 +4,9 @@
  * hint, but for the last one, which is that of a state file. So hints can be turned on and off, and programs with and without them be
  * mixed.
  */
-import { leasedNodes, type NodeRange } from "../../layout/default-nodes.js";
+
 import { configError, LeaseError, refusal } from "../../base/errors.js";
+import { leasedNodes, type NodeRange } from "../../layout/default-nodes.js";
 import { MAX_NODE } from "../kit/limits.js";
 
 /** Location hints, in the order of their parts. Never change it: two objects would grant the same node ids. */

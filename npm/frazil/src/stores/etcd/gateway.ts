@@ -11,8 +11,8 @@ import { ConfigError, FrazilError, type LeaseError } from "../../base/errors.js"
 import type { HostAbortSignal } from "../../base/host-types.js";
 import { onAbort } from "../../base/wait.js";
 import { storeRefused, storeUnavailable, untilAborted } from "../kit/answers.js";
-import { DateClock } from "./date-clock.js";
 import { checkGiven } from "../kit/given.js";
+import { DateClock } from "./date-clock.js";
 
 /** What the store passes to `fetch`. */
 export interface EtcdRequestInit {

@@ -52,14 +52,14 @@ import {
   type RowView,
   type ScopeView,
 } from "../kit/lease/compare-and-set.js";
-import { EtcdGateway, type EtcdHeader, type EtcdStoreOptions, prefixOf } from "./gateway.js";
 import { recordOf, type ScopeRecord } from "../kit/lease/requests.js";
 import { freeRow, type LeaseRow, type Moment, type Scope, UNUSED } from "../kit/lease/rules.js";
 import { newScope, type StoredScope, storedFields, TEXT_FIELDS, WHOLE_FIELDS } from "../kit/lease/scope-record.js";
 import type { AcquireRequest, InitOptions } from "../lease-store.js";
+import { EtcdGateway, type EtcdHeader, type EtcdStoreOptions, prefixOf } from "./gateway.js";
 
-export type { EtcdRequestInit, EtcdResponse, EtcdStoreOptions } from "./gateway.js";
 export type * from "../lease-store.js";
+export type { EtcdRequestInit, EtcdResponse, EtcdStoreOptions } from "./gateway.js";
 
 /** A record as it was read. */
 interface EtcdScope extends StoredScope {

@@ -1,8 +1,8 @@
 /** What the operations of a store answer: leases, refusals and errors, in the same words for all stores. */
 import { ConfigError, LeaseError } from "../../base/errors.js";
 import { onAbort } from "../../base/wait.js";
-import type { ScopeRecord } from "./lease/requests.js";
 import type { Answer, RefusalReason } from "../lease-store.js";
+import type { ScopeRecord } from "./lease/requests.js";
 
 /** A whole number of a database, which comes as a number, a bigint or digits. */
 export type Whole = number | bigint | string | null;

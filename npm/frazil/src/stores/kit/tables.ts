@@ -4,6 +4,15 @@
  *
  * An SQLite file and a Durable Object keep their records by this. D1 has the same tables, and some of the statements.
  */
+
+import {
+  type AcquireRequest,
+  type Answer,
+  FENCE_MARGIN_MS,
+  type ReleaseRequest,
+  type RenewRequest,
+} from "../lease-store.js";
+import type { AllocateRequest, Allocation } from "../segment-store.js";
 import { isNew, wholeOf } from "./answers.js";
 import type { ScopeRecord } from "./lease/requests.js";
 import {
@@ -17,8 +26,6 @@ import {
   type Scope,
 } from "./lease/rules.js";
 import { decideAllocate, type KeptRecord, keptRecord, tagRecordOf } from "./segment/rules.js";
-import type { AllocateRequest, Allocation } from "../segment-store.js";
-import { type AcquireRequest, type Answer, FENCE_MARGIN_MS, type ReleaseRequest, type RenewRequest } from "../lease-store.js";
 
 /** The tables. The unique index finds the row of a grant. */
 export const TABLES = [

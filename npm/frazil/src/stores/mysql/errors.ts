@@ -1,9 +1,9 @@
 /** What MariaDB and MySQL answer where a statement fails, by number: whether it took place, and what to do. */
 import type { LeaseError } from "../../base/errors.js";
 import { storeRefused, storeUnavailable } from "../kit/answers.js";
+import { rightsFor } from "../kit/permissions.js";
 import type { OldTable } from "./old-tables.js";
 import { READ_ONLY_RULE } from "./server.js";
-import { rightsFor } from "../kit/permissions.js";
 
 /** The errors after which a statement certainly did not take place, and something else may be there to decide on. */
 export const CONFLICTS = [

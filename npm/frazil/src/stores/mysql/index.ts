@@ -24,31 +24,24 @@
 import { ConfigError } from "../../base/errors.js";
 import { isNew, notInitialised } from "../kit/answers.js";
 import { CompareAndSetStore } from "../kit/lease/compare-and-set.js";
+import { fencedScope } from "../kit/lease/requests.js";
+import { PERMISSIONS } from "../kit/permissions.js";
+import { type DdlTags, printedTags } from "../kit/segment/requests.js";
+import { allocateFrom, makeTagIn } from "../kit/segment/tag-table.js";
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
 import type { MySqlClient } from "./client.js";
 import { checkWidth, drawnText } from "./old-tables.js";
-import {
-  completion,
-  type MySqlInitOptions,
-  type MySqlStoreOptions,
-  sourceOf,
-  sourceText,
-  tableOf,
-} from "./options.js";
+import { completion, type MySqlInitOptions, type MySqlStoreOptions, sourceOf, sourceText, tableOf } from "./options.js";
 import { MySqlTags } from "./segments.js";
 import { INSERT_RECORD, INSERT_TAG, LEASES, OLD_TABLES, RAISE_FENCE, SCOPES, SEGMENTS } from "./statements.js";
 import { MySqlTable } from "./table.js";
-import { PERMISSIONS } from "../kit/permissions.js";
-import { fencedScope } from "../kit/lease/requests.js";
-import { type DdlTags, printedTags } from "../kit/segment/requests.js";
-import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
-import { allocateFrom, makeTagIn } from "../kit/segment/tag-table.js";
 
+export type * from "../lease-store.js";
+export type * from "../segment-store.js";
 export type { MySqlCallbackClient, MySqlClient, MySqlPromiseClient, MySqlStatement } from "./client.js";
 export { CosIdSegments, LeafSegments, type OldSegmentsOptions, TinyidSegments } from "./old-segments.js";
 export type { NodeIdsFrom } from "./old-tables.js";
 export type { MySqlInitOptions, MySqlStoreOptions } from "./options.js";
-export type * from "../segment-store.js";
-export type * from "../lease-store.js";
 
 const LEFT_RULE = "must take its node ids from an old table: it numbers them itself";
 

@@ -19,15 +19,15 @@ import { configError, LeaseError } from "../../base/errors.js";
 import { MAX_ALLOCATE_TRIES, pause, storeRefused, storeUnavailable } from "../kit/answers.js";
 import { checkGiven, optionError } from "../kit/given.js";
 import { isPlainTag } from "../kit/limits.js";
+import { checkAllocate } from "../kit/segment/requests.js";
+import { MAX_COUNTER, stepWithin } from "../kit/segment/rules.js";
+import { inTurn } from "../kit/segment/turns.js";
+import type { AllocateRequest, Allocation, SegmentStore } from "../segment-store.js";
 import type { MySqlClient, Row } from "./client.js";
 import { MySqlDatabase } from "./database.js";
 import { causeOf, NO_RIGHT, NO_SUCH_COLUMN, NO_SUCH_TABLE, numberOf } from "./errors.js";
 import { type Binlog, checkCounter, checkServer, UNSYNCED } from "./server.js";
 import { COMMITS, counterFacts, SETTINGS } from "./statements.js";
-import { checkAllocate } from "../kit/segment/requests.js";
-import { MAX_COUNTER, stepWithin } from "../kit/segment/rules.js";
-import type { AllocateRequest, Allocation, SegmentStore } from "../segment-store.js";
-import { inTurn } from "../kit/segment/turns.js";
 
 /** The options of a store on the table of another generator. */
 export interface OldSegmentsOptions {

@@ -11,10 +11,11 @@
  *
  * Nothing here is changed or deleted in the old table.
  */
-import { ConfigError, configError } from "../../base/errors.js";
-import { Rule } from "../../generated/rules.js";
+
 import { drawRandom } from "../../asking/kernel-random.js";
+import { ConfigError, configError } from "../../base/errors.js";
 import { checkKeys } from "../../base/keys.js";
+import { Rule } from "../../generated/rules.js";
 import { storeRefused } from "../kit/answers.js";
 import { optionError } from "../kit/given.js";
 

@@ -1,12 +1,12 @@
 /** The records of tags in MariaDB and MySQL: one row for each, replaced by one statement that compares it. */
 import { MAX_ATTEMPTS, pause, storeUnavailable } from "../kit/answers.js";
+import type { KeptRecord } from "../kit/segment/rules.js";
+import type { TagTable, TagView } from "../kit/segment/tag-table.js";
 import type { MySqlClient } from "./client.js";
 import { hexOf, MySqlDatabase } from "./database.js";
 import type { MySqlStoreOptions } from "./options.js";
 import { checkCounter, checkServer, incarnationOf } from "./server.js";
 import { MAKE_TAG, PLACE, READ_TAG, REPLACE_TAG } from "./statements.js";
-import type { KeptRecord } from "../kit/segment/rules.js";
-import type { TagTable, TagView } from "../kit/segment/tag-table.js";
 
 export class MySqlTags implements TagTable {
   readonly #database: MySqlDatabase;

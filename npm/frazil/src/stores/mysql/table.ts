@@ -1,19 +1,24 @@
 /** Scopes in the tables: what each operation reads and writes, and what the rows that it reads mean. */
 import type { LeaseError } from "../../base/errors.js";
-import { type Found, MAX_ATTEMPTS, notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "../kit/answers.js";
-import type { AcquireView, LeaseTable, RowView, ScopeView } from "../kit/lease/compare-and-set.js";
+import {
+  type Found,
+  MAX_ATTEMPTS,
+  notInitialised,
+  pause,
+  storeRefused,
+  storeUnavailable,
+  wholeOf,
+} from "../kit/answers.js";
 import { optionError } from "../kit/given.js";
+import type { AcquireView, LeaseTable, RowView, ScopeView } from "../kit/lease/compare-and-set.js";
+import type { ScopeRecord } from "../kit/lease/requests.js";
+import type { LeaseRow, Scope } from "../kit/lease/rules.js";
+import type { AcquireRequest } from "../lease-store.js";
 import type { MySqlClient, Row } from "./client.js";
 import { hexOf, MySqlDatabase, type Values } from "./database.js";
 import { causeOf, DUPLICATE, NO_RIGHT, NO_SUCH_COLUMN, NO_SUCH_KEY, NO_SUCH_TABLE, numberOf } from "./errors.js";
 import { checkOldTable, NEVER_MS, type OldTable, recordedTable, withOldTable } from "./old-tables.js";
-import {
-  type MySqlStoreOptions,
-  type NodeIdSource,
-  type OldTableSource,
-  sourceText,
-  tableOf,
-} from "./options.js";
+import { type MySqlStoreOptions, type NodeIdSource, type OldTableSource, sourceText, tableOf } from "./options.js";
 import { checkServer, incarnationOf } from "./server.js";
 import {
   ANY_ROW,
@@ -36,9 +41,6 @@ import {
   SEGMENTS,
   TAKE_OVER,
 } from "./statements.js";
-import type { ScopeRecord } from "../kit/lease/requests.js";
-import type { LeaseRow, Scope } from "../kit/lease/rules.js";
-import type { AcquireRequest } from "../lease-store.js";
 
 /** The record of a scope, and the table that its new node ids come from, if that is an old one. */
 export interface MySqlScope extends Scope {

@@ -43,7 +43,31 @@ import {
   wholeOf,
 } from "../kit/answers.js";
 import { checkGiven, optionError } from "../kit/given.js";
+import {
+  checkAcquire,
+  checkEnsure,
+  checkRelease,
+  checkRenew,
+  fencedScope,
+  recordOf,
+  type ScopeRecord,
+} from "../kit/lease/requests.js";
+import { REACH } from "../kit/lease/rules.js";
 import { PERMISSIONS, rightsFor } from "../kit/permissions.js";
+import type { DdlTags } from "../kit/segment/requests.js";
+import { allocateFrom, makeTagIn } from "../kit/segment/tag-table.js";
+import { withinLimit } from "../kit/set-up-limit.js";
+import {
+  type AcquireRequest,
+  type Answer,
+  type EnsureRequest,
+  FENCE_MARGIN_MS,
+  type InitOptions,
+  type ManagedStore,
+  type ReleaseRequest,
+  type RenewRequest,
+} from "../lease-store.js";
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
 import {
   FAILED_TRANSACTION,
   isTransaction,
@@ -57,34 +81,10 @@ import {
   waitOf,
 } from "./client.js";
 import { PostgresTags, SEGMENT_TABLE, tagRecords } from "./segments.js";
-import {
-  checkAcquire,
-  checkEnsure,
-  checkRelease,
-  checkRenew,
-  fencedScope,
-  recordOf,
-  type ScopeRecord,
-} from "../kit/lease/requests.js";
-import { REACH } from "../kit/lease/rules.js";
-import type { DdlTags } from "../kit/segment/requests.js";
-import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
-import { withinLimit } from "../kit/set-up-limit.js";
-import {
-  type AcquireRequest,
-  type Answer,
-  type EnsureRequest,
-  FENCE_MARGIN_MS,
-  type InitOptions,
-  type ManagedStore,
-  type ReleaseRequest,
-  type RenewRequest,
-} from "../lease-store.js";
-import { allocateFrom, makeTagIn } from "../kit/segment/tag-table.js";
 
-export type { PostgresClient, QueryClient, UnsafeClient } from "./client.js";
-export type * from "../segment-store.js";
 export type * from "../lease-store.js";
+export type * from "../segment-store.js";
+export type { PostgresClient, QueryClient, UnsafeClient } from "./client.js";
 
 /**
  * The tables. A lease row is updated at each renewal, and no index has a column that a renewal changes: with free space in

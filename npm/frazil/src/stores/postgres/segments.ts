@@ -1,9 +1,9 @@
 /** The records of tags in Postgres: one row for each, replaced by one statement that compares it. */
 import { NO_INCARNATION, storeRefused } from "../kit/answers.js";
-import { MAY_ROLL_BACK, WRITTEN_BY } from "./client.js";
 import { type DdlTags, printedTags } from "../kit/segment/requests.js";
 import type { KeptRecord } from "../kit/segment/rules.js";
 import type { TagTable, TagView } from "../kit/segment/tag-table.js";
+import { MAY_ROLL_BACK, WRITTEN_BY } from "./client.js";
 
 /** The table. `{segments}` is its name. */
 export const SEGMENT_TABLE = `CREATE TABLE IF NOT EXISTS {segments} (

@@ -35,7 +35,7 @@ import { checkGiven, clientError, optionError } from "../kit/given.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "../kit/lease/requests.js";
 import { type FenceCause, REACH } from "../kit/lease/rules.js";
 import { type DdlTags, printedTags } from "../kit/segment/requests.js";
-import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
+import { allocateFrom, makeTagIn, type TagTable, type TagView } from "../kit/segment/tag-table.js";
 import { withinLimit } from "../kit/set-up-limit.js";
 import {
   type AcquireRequest,
@@ -48,10 +48,10 @@ import {
   type ReleaseRequest,
   type RenewRequest,
 } from "../lease-store.js";
-import { allocateFrom, makeTagIn, type TagTable, type TagView } from "../kit/segment/tag-table.js";
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
 
-export type * from "../segment-store.js";
 export type * from "../lease-store.js";
+export type * from "../segment-store.js";
 
 /**
  * The keys of a scope. The hash tag puts them on one node of a Cluster.

@@ -30,7 +30,7 @@ import { clientError, optionError } from "../kit/given.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "../kit/lease/requests.js";
 import { type FenceCause, type Moment, UNUSED } from "../kit/lease/rules.js";
 import { checkAllocate, newTagOf } from "../kit/segment/requests.js";
-import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
+import { tagMissing } from "../kit/segment/tag-table.js";
 import {
   CLOCK,
   INIT,
@@ -52,10 +52,10 @@ import type {
   ReleaseRequest,
   RenewRequest,
 } from "../lease-store.js";
-import { tagMissing } from "../kit/segment/tag-table.js";
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
 
-export type * from "../segment-store.js";
 export type * from "../lease-store.js";
+export type * from "../segment-store.js";
 
 /** A prepared statement of your client. */
 export interface SqliteStatement {

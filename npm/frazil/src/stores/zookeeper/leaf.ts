@@ -9,9 +9,10 @@
  * - **Number 0 is never taken**: a server that finds no folder makes it, and uses 0 whatever its number is.
  * - **The znode in Leaf's folder has the end of the window as its time**, so Leaf's start check says no until then.
  */
-import { allNodes } from "../../layout/default-nodes.js";
+
 import { ConfigError, configError } from "../../base/errors.js";
 import { checkKeys } from "../../base/keys.js";
+import { allNodes } from "../../layout/default-nodes.js";
 import { type Initialised, notInitialised, storeRefused, storeUnavailable } from "../kit/answers.js";
 import { checkGiven, optionError } from "../kit/given.js";
 import { fencedScope, type ScopeRecord, scopeOf } from "../kit/lease/requests.js";

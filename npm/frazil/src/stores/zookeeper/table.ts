@@ -1,5 +1,6 @@
 /** Scopes as znodes: their paths, their texts, and what each operation reads and writes. */
 import { type Initialised, storeRefused } from "../kit/answers.js";
+import { optionError } from "../kit/given.js";
 import {
   type AcquireView,
   CompareAndSetStore,
@@ -8,10 +9,16 @@ import {
   type RowView,
   type ScopeView,
 } from "../kit/lease/compare-and-set.js";
-import { optionError } from "../kit/given.js";
 import type { ScopeRecord } from "../kit/lease/requests.js";
 import { freeRow, type LeaseRow, type Moment, type Scope } from "../kit/lease/rules.js";
-import { fieldsOf, newScope, type StoredScope, storedFields, TEXT_FIELDS, WHOLE_FIELDS } from "../kit/lease/scope-record.js";
+import {
+  fieldsOf,
+  newScope,
+  type StoredScope,
+  storedFields,
+  TEXT_FIELDS,
+  WHOLE_FIELDS,
+} from "../kit/lease/scope-record.js";
 import type { AcquireRequest } from "../lease-store.js";
 import {
   type Acl,

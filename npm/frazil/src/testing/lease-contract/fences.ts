@@ -1,7 +1,16 @@
 /** Scenarios of `ensure` and the fence: what a store does that has lost writes, or may have. */
 import assert from "node:assert/strict";
 import { type Answer, FENCE_MARGIN_MS } from "../../stores/lease-store.js";
-import { type Bench, draw, granted, type Holder, leased, refused, type Scenario, type Scope } from "../contract/holder.js";
+import {
+  type Bench,
+  draw,
+  granted,
+  type Holder,
+  leased,
+  refused,
+  type Scenario,
+  type Scope,
+} from "../contract/holder.js";
 
 /** Far beyond the time that a slow machine takes. */
 const MINUTE = 60_000;

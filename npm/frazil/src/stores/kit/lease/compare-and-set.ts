@@ -7,6 +7,15 @@
  *   meet at each. Which one follows from the grant: two requests for one grant try the same row, and different grants different ones.
  */
 import type { NodeRange } from "../../../layout/default-nodes.js";
+import type {
+  AcquireRequest,
+  Answer,
+  EnsureRequest,
+  InitOptions,
+  ManagedStore,
+  ReleaseRequest,
+  RenewRequest,
+} from "../../lease-store.js";
 import { type Found, isLostRace, isNew, notInitialised, pause, storeUnavailable } from "../answers.js";
 import {
   checkAcquire,
@@ -28,15 +37,6 @@ import {
   type Moment,
   type Scope,
 } from "./rules.js";
-import type {
-  AcquireRequest,
-  Answer,
-  EnsureRequest,
-  InitOptions,
-  ManagedStore,
-  ReleaseRequest,
-  RenewRequest,
-} from "../../lease-store.js";
 
 /** The record of a scope as it was read. `S` has what a later write compares, such as a version. @internal */
 export interface ScopeView<S extends Scope> {

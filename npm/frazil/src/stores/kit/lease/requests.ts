@@ -5,12 +5,10 @@
 
 import { Layout } from "frazil";
 import { wallClock } from "../../../base/clock.js";
-import { leasedNodes } from "../../../layout/default-nodes.js";
 import { configError, whole } from "../../../base/errors.js";
-import { Rule } from "../../../generated/rules.js";
 import { checkKeys } from "../../../base/keys.js";
-import { layoutText } from "./layout-text.js";
-import { isScope, MAX_NODE, MAX_OWNER_LENGTH } from "../limits.js";
+import { Rule } from "../../../generated/rules.js";
+import { leasedNodes } from "../../../layout/default-nodes.js";
 import type {
   AcquireRequest,
   EnsureRequest,
@@ -19,6 +17,8 @@ import type {
   RenewRequest,
   WindowRequest,
 } from "../../lease-store.js";
+import { isScope, MAX_NODE, MAX_OWNER_LENGTH } from "../limits.js";
+import { layoutText } from "./layout-text.js";
 
 /** The longest window that a scope may allow: a day. A fence lasts as long, and nobody can acquire meanwhile. */
 const LONGEST_WINDOW_MS = 24 * 60 * 60 * 1000;

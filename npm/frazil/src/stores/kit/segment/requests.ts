@@ -1,11 +1,11 @@
 /** What the operations of a store of segments are given, checked before the store is asked. */
 import { configError, whole } from "../../../base/errors.js";
 import { Rule } from "../../../generated/rules.js";
-import { checkGiven } from "../given.js";
-import { checkTag, isPlainTag } from "../limits.js";
-import { checkRequest, hex } from "../lease/requests.js";
-import { MAX_COUNTER } from "./rules.js";
 import type { AllocateRequest, TagOptions } from "../../segment-store.js";
+import { checkGiven } from "../given.js";
+import { checkRequest, hex } from "../lease/requests.js";
+import { checkTag, isPlainTag } from "../limits.js";
+import { MAX_COUNTER } from "./rules.js";
 
 /** Tags whose records a command line prints. */
 export interface DdlTags {

@@ -2,8 +2,9 @@
  * What a store of segments decides: which range a process gets. Pure: the stores read the record, and write what is decided here
  * on condition that nobody else has written it meanwhile.
  */
-import { isWhole, storeRefused } from "../answers.js";
+
 import type { AllocateRequest, Allocation } from "../../segment-store.js";
+import { isWhole, storeRefused } from "../answers.js";
 
 /** The last allocation of a process, so that its retry is answered with the same range. */
 export interface RecentAllocation {

@@ -4,11 +4,11 @@
  */
 import { monotonicClock } from "../../../base/clock.js";
 import { LeaseError } from "../../../base/errors.js";
+import type { AllocateRequest, Allocation, TagOptions } from "../../segment-store.js";
 import { MAX_ALLOCATE_TRIES, type NamedStore, onceFor, pause, storeUnavailable } from "../answers.js";
+import { withinLimit } from "../set-up-limit.js";
 import { checkAllocate, newTagOf } from "./requests.js";
 import { decideAllocate, type KeptRecord, keptRecord, type RecordPlace, tagRecordOf } from "./rules.js";
-import type { AllocateRequest, Allocation, TagOptions } from "../../segment-store.js";
-import { withinLimit } from "../set-up-limit.js";
 import { inTurn } from "./turns.js";
 
 /** The record of a tag as it was read, and the incarnation of the store at that moment. */

@@ -1,6 +1,7 @@
 /** Turns of a store object: how much of it is under way at once. */
-import { monotonicClock } from "../../../base/clock.js";
+
 import { unref } from "../../../asking/timer.js";
+import { monotonicClock } from "../../../base/clock.js";
 import { onAbort } from "../../../base/wait.js";
 
 /**
