@@ -148,7 +148,7 @@ const oneNativeCarriers = {
  */
 async function removeComments(file, { transform }) {
   const text = readFileSync(file, "utf8");
-  const bare = text.replace(/^ +(\/\/.*|\/\*\*[\s\S]*?\*\/)\n/gm, "");
+  const bare = text.replace(/^ *(\/\/.*|\/\*\*[\s\S]*?\*\/)\n/gm, "");
   const [before, after] = await Promise.all([text, bare].map((code) => transform(code, { minify: true })));
   // The minifier drops the marks of what bundlers may leave out, so they are counted.
   const marksOf = (code) => code.split("@__PURE__").length;
