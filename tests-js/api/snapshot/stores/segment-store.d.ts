@@ -1,7 +1,7 @@
 /**
  * The contract of a store of segments: a counter for each tag, of which processes allocate ranges. No number is allocated twice.
  */
-import type { HostAbortSignal } from "../host-types.js";
+import type { HostAbortSignal } from "../base/host-types.js";
 /** What a process asks for. */
 export interface AllocateRequest {
     /** The name of the counter: 1 to 128 characters. */

@@ -1,9 +1,9 @@
 /** `leased()`: the generator of an isolate, whose node id is leased. It is called in each request. */
 import { type LayoutInput } from "frazil";
-import type { LeaseOptions } from "../lease.js";
-import { LeasedSnowflake } from "../leased-snowflake.js";
-import type { LeasesNamespace, OfLeases } from "../stores/durable-object.js";
-import type { LeaseStore } from "../stores/store.js";
+import type { LeaseOptions } from "../lease/index.js";
+import { LeasedSnowflake } from "../lease/leased-snowflake.js";
+import type { LeasesNamespace, OfLeases } from "../stores/durable-object/index.js";
+import type { LeaseStore } from "../stores/lease-store.js";
 import { type RequestContext } from "./request-context.js";
 /** The options of `leased()`. Each has a default. */
 export interface WorkersLeaseOptions<L extends LayoutInput = LayoutInput> extends Omit<LeaseOptions<L>, "layout" | "windowMs" | "owner" | "renew" | "signal" | "maxWaitMs"> {

@@ -1,9 +1,9 @@
-import type { NodeRange } from "../default-nodes.js";
-import { FrazilError } from "../errors.js";
-import { type Reply } from "../stores/error-data.js";
-import { type ScopeRecord } from "../stores/requests.js";
+import { FrazilError } from "../base/errors.js";
+import type { NodeRange } from "../layout/default-nodes.js";
+import { type Reply } from "../stores/durable-object/error-data.js";
+import { type ScopeRecord } from "../stores/kit/lease/requests.js";
+import type { AcquireRequest, Answer, EnsureRequest, ReleaseRequest, RenewRequest } from "../stores/lease-store.js";
 import type { AllocateRequest, Allocation } from "../stores/segment-store.js";
-import type { AcquireRequest, Answer, EnsureRequest, ReleaseRequest, RenewRequest } from "../stores/store.js";
 /** What the object uses of its SQL storage. */
 export interface ObjectSql {
     exec(query: string, ...bindings: (string | number | null)[]): {

@@ -1,4 +1,4 @@
-import { DurableObjectStore } from "../stores/durable-object.js";
+import { DurableObjectStore } from "../stores/durable-object/index.js";
 /** The context of a request, as the runtime hands it to `fetch`, `queue`, `scheduled` and others. */
 export interface RequestContext {
     waitUntil(promise: Promise<unknown>): void;

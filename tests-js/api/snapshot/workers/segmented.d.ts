@@ -1,5 +1,5 @@
-import { SegmentNumbers, type SegmentOptions } from "../segment-numbers.js";
-import type { LeasesNamespace, OfLeases } from "../stores/durable-object.js";
+import { SegmentNumbers, type SegmentOptions } from "../segment/numbers.js";
+import type { LeasesNamespace, OfLeases } from "../stores/durable-object/index.js";
 import type { SegmentStore } from "../stores/segment-store.js";
 import { type RequestContext } from "./request-context.js";
 /**
