@@ -26,11 +26,11 @@ test("the snapshot contains the declarations of every export", () => {
   const names = Object.keys(emittedDeclarations());
   for (const name of [
     "index.d.ts",
-    "decode.d.ts",
-    "text.d.ts",
-    "lease.d.ts",
-    "layout.d.ts",
-    "snowflake.d.ts",
+    "decode/index.d.ts",
+    "text/index.d.ts",
+    "lease/index.d.ts",
+    "layout/index.d.ts",
+    "generator/snowflake.d.ts",
     "generated/layouts.d.ts",
   ]) {
     assert.ok(names.includes(name), name);

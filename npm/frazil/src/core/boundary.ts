@@ -51,7 +51,7 @@ export interface FileCalls {
 export interface Binding<Files = never> {
   readonly backend: Backend;
   readonly calls: Calls;
-  /** What only the native addon can do with state files. The type is that of `files.ts`, so that this file need not import it. */
+  /** What only the native addon can do with state files. The type is that of `state-files.ts`, so that this file need not import it. */
   readonly files?: Files | undefined;
   /** `calls`, if the addon has them: it fills arrays of the caller. */
   readonly arrays?: ArrayCalls | undefined;

@@ -5,7 +5,7 @@ import type { Span } from "./bits.js";
 export type NamedParts = Record<string, number>;
 
 /**
- * The parts of node ids by name that `decoding/fast.ts` keeps, and an object with the names, from which it makes them: names that are
+ * The parts of node ids by name that `fast.ts` keeps, and an object with the names, from which it makes them: names that are
  * written one by one take most of the time, once IDs of two layouts are decoded.
  *
  * @internal

@@ -2,7 +2,7 @@
 import { configError, type ErrorCode } from "../../base/errors.js";
 import { Rule } from "../../generated/rules.js";
 
-/** Whether a value is the name of a scope. `layout.ts` has the same rule for the parts of a node id. */
+/** Whether a value is the name of a scope. `layout/index.ts` has the same rule for the parts of a node id. */
 export const isScope = (value: unknown): value is string =>
   typeof value === "string" && /^[a-z][\w-]{0,31}$/i.test(value);
 

@@ -87,10 +87,10 @@ const MAKE = `INSERT INTO frazil_leases (scope, node, from_ms, until_ms) VALUES 
 /** `acquire`: the node id from which on no row exists. */
 const MARK = `UPDATE frazil_scopes SET next_node = ? WHERE scope = ?`;
 
-/** `renew`: a row as `rules.ts` decided. Without its grant, so that the index is not written. */
+/** `renew`: a row as `lease/rules.ts` decided. Without its grant, so that the index is not written. */
 export const WRITE_RENEWED = `UPDATE frazil_leases SET until_ms = ?, nonce = ? WHERE scope = ? AND node = ?`;
 
-/** `acquire` and `release`: a row as `rules.ts` decided. */
+/** `acquire` and `release`: a row as `lease/rules.ts` decided. */
 export const WRITE = `UPDATE frazil_leases SET from_ms = ?, until_ms = ?, grant_id = ?, nonce = ?, owner = ?
 WHERE scope = ? AND node = ?`;
 

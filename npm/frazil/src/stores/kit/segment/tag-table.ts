@@ -1,6 +1,6 @@
 /**
  * A store of segments on anything that can replace the record of a tag on condition that nobody else has written it: it reads, decides
- * by `segment-rules.ts`, and writes.
+ * by `rules.ts`, and writes.
  */
 import { monotonicClock } from "../../../base/clock.js";
 import { LeaseError } from "../../../base/errors.js";
