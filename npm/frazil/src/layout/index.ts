@@ -13,18 +13,17 @@
  * WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly. The texts of the rules and the table
  * of layouts are generated from the core. The vectors in `crates/core/vectors` test that both sides agree.
  */
-import { Decoding, firstWith, isIdOf, readColumns } from "#decoding";
-import { bufferOf, isIdArray, lengthOf, offsetOf, overlap } from "../base/arrays.js";
-import { msGiven, SECONDS_END, SECONDS_START } from "../base/dates.js";
-import { configError, DecodeError, isWhole, refusal, show, whole } from "../base/errors.js";
+import { Decoding, isIdOf } from "#decoding";
+import { msGiven, SECONDS_END } from "../base/dates.js";
+import { configError, DecodeError, isWhole, refusal, whole } from "../base/errors.js";
 import { checkKeys, hintOf } from "../base/keys.js";
 import { ownOf } from "../base/own-properties.js";
 import { hideName } from "../base/printing.js";
 import { describedError } from "../base/value-text.js";
 import type { LayoutParts } from "../generated/layouts.js";
-import { KINDS } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
-import { joinAnywhere, type Span, spanOf, split } from "./bits.js";
+import { type Span, split } from "./bits.js";
+import { type Columns, columnsOf, NUMBERS } from "./columns.js";
 import { type Decoded, decodeId, type NodeParts } from "./decoded.js";
 import {
   type CheckedSpec,
@@ -36,11 +35,12 @@ import {
   layoutNames,
   namedSpec,
   parseId,
-  shapeOf,
 } from "./id.js";
 import { msOf, type Shape } from "./shape.js";
+import { checkedSpec, invalid, SPEC } from "./spec.js";
+import { anyMs, timeHint } from "./times.js";
 
-export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "../base/errors.js";
+export type { Columns } from "./columns.js";
 export type { Decoded, NodeParts } from "./decoded.js";
 export type { CheckedSpec, FieldKind, Id, IdInput, IdText, LayoutField, LayoutName, LayoutSpec } from "./id.js";
 
@@ -102,59 +102,16 @@ export interface Plan {
   readonly idsPerSecond: number;
 }
 
-/** The fields of many IDs, one array for each field. */
-export interface Columns {
-  readonly timestampMs: Float64Array;
-  readonly node: Uint32Array | undefined;
-  readonly clock: Uint32Array | undefined;
-  readonly sequence: Float64Array;
-}
-
 /** The IDs of a stretch of time: `id >= fromId AND id < untilId`. */
 export interface IdRange {
   readonly fromId: bigint;
   readonly untilId: bigint;
 }
 
-/** The latest time of a `Date` (ECMA-262, section 21.4.1.1). */
-const MAX_DATE_MS = 8.64e15;
-/** The largest width of a field of each kind, in bits. */
-const WIDTHS: Record<FieldKind, number> = { time: 64, node: 64, clock: 8, sequence: 53 };
-
-/** How many bits fields can have together. Each has one at least. */
-const MAX_BITS = 64;
-
-/** The keys of a `LayoutSpec`. */
-const SPEC = "epochMs, tickMs, unsigned, fields";
-
-const invalid = (field: string, value: unknown, rule: string, max?: number): Error =>
-  describedError("INVALID_LAYOUT", field, value, rule, 0, max);
-
 /** Throws if a field is given and the layout does not have it, or the other way round. */
 function checkGiven(field: string, value: unknown, wanted: unknown, missing: string, unwanted: string): void {
   if ((value === undefined) === !wanted) return;
   throw configError("INVALID_ARGUMENT", field, value, wanted ? missing : unwanted);
-}
-
-/** What to do about a time that is none, or that is in another unit. */
-function timeHint(time: unknown, isInSeconds?: (seconds: number) => boolean): string {
-  if (typeof time === "string") return ": new Date(text)";
-  if (Number.isNaN(time)) return ": look at what the Date was made from";
-  // The rule of an epoch names both.
-  if (isInSeconds === undefined) return "";
-  if (typeof time !== "number") return ", or a Date";
-  return isInSeconds(Math.floor(time)) ? ": is it in seconds?" : "";
-}
-
-/** A time that need not be in the range of a layout, in Unix milliseconds. */
-function anyMs(field: string, time: unknown, isInSeconds: (ms: number) => boolean): number {
-  const ms = msGiven(time);
-  const limit = Number.MAX_SAFE_INTEGER;
-  if (isWhole(ms, -limit, limit)) {
-    if (isInSeconds(ms)) throw refusal(DecodeError, "TIME_OUT_OF_RANGE", field, ms, Rule.NOT_SECONDS);
-    return ms;
-  }
-  throw describedError("TIME_OUT_OF_RANGE", field, time, Rule.TIME_RANGE + timeHint(ms, isInSeconds), -limit, limit);
 }
 
 /** The bits of a number in an ID; 0 for a field that the layout does not have. */
@@ -167,24 +124,10 @@ function encodeField(span: Span | undefined, value = 0): bigint {
   return id;
 }
 
-/** The numbers in an ID. */
-const NUMBERS = "timestampMs, node, clock, sequence";
-
 /**
  * The built-in layouts that were used so far. They never change, and reading one from the table takes 30 times as long.
  */
 const builtIns = /* @__PURE__ */ new Map<LayoutName, Layout>();
-
-/** A checked copy of a field, without unused properties. */
-function copyField(field: LayoutField): LayoutField {
-  const { kind, bits, name } = checkKeys("INVALID_LAYOUT", "fields", field, "kind, bits, name");
-  if (!KINDS.includes(kind)) throw invalid("kind", kind, Rule.KNOWN_KIND);
-  whole("INVALID_LAYOUT", "bits", bits, 1, WIDTHS[kind]);
-  if (name === undefined) return { kind, bits };
-  if (kind !== "node") throw invalid("name", name, Rule.NAME_ONLY_NODE);
-  if (typeof name !== "string" || !/^[a-z][\w-]{0,31}$/i.test(name)) throw invalid("name", name, Rule.NAME_SYNTAX);
-  return { kind, bits, name };
-}
 
 /**
  * The meaning of the 64 bits of an ID: the fields in order, the epoch, and the length of a tick.
@@ -217,49 +160,11 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_LAYOUT` with the field, the value and the rule.
    */
   constructor(spec: LayoutSpec) {
-    if (layoutNames().includes(spec as never))
-      throw invalid("layout", spec, `${Rule.AN_OBJECT}, or use Layout.named(${show(spec)})`);
-    const { epochMs: epoch, tickMs = 1, unsigned = false, fields } = checkKeys("INVALID_LAYOUT", "layout", spec, SPEC);
-    if (!Array.isArray(fields)) throw invalid("fields", fields, Rule.FIELD_LIST);
-    if (typeof unsigned !== "boolean") throw invalid("unsigned", unsigned, Rule.TRUE_OR_FALSE);
-    const limit = unsigned ? MAX_BITS : MAX_BITS - 1;
-    // Read once: an array of a few bytes may have a length of 2^32, and that of a Proxy may be anything.
-    const count = fields.length;
-    if (!isWhole(count, 0, MAX_BITS)) throw invalid("fields", fields, Rule.WIDTH, limit);
-    const epochMs = msGiven(epoch);
-    if (!isWhole(epochMs, 0, Number.MAX_SAFE_INTEGER))
-      throw invalid(
-        "epochMs",
-        epoch,
-        `${Rule.WHOLE_NUMBER}: Unix milliseconds or a valid Date${timeHint(epochMs)}`,
-        Number.MAX_SAFE_INTEGER,
-      );
-    if (epochMs >= SECONDS_START && epochMs < SECONDS_END) throw invalid("epochMs", epoch, Rule.NOT_SECONDS);
-    const checked: CheckedSpec = {
-      epochMs,
-      tickMs: whole("INVALID_LAYOUT", "tickMs", tickMs, 1, Number.MAX_SAFE_INTEGER),
-      unsigned,
-      fields: Object.freeze(Array.from({ length: count }, (_, at) => Object.freeze(copyField(fields[at])))),
-    };
+    const [checked, shape] = checkedSpec(spec);
     // Defined, not assigned: a subclass may have setters with these names.
     for (const [name, value] of Object.entries(checked)) {
       Object.defineProperty(this, name, ownOf({ value, enumerable: true }));
     }
-
-    const of = (kind: FieldKind) => checked.fields.filter((field) => field.kind === kind);
-    const width = (fields: readonly LayoutField[]) => fields.reduce((sum, { bits }) => sum + bits, 0);
-    if (of("time").length !== 1) throw invalid("fields", fields, Rule.ONE_TIME);
-    if (of("sequence").length !== 1) throw invalid("fields", fields, Rule.ONE_SEQUENCE);
-    if (of("clock").length > 1) throw invalid("fields", fields, Rule.ONE_CLOCK);
-    const nodes = width(of("node"));
-    if (nodes > 32) throw invalid("fields", nodes, Rule.NODE_WIDTH, 32);
-    const total = width(checked.fields);
-    if (total > limit) throw invalid("fields", total, Rule.WIDTH, limit);
-    const shape = shapeOf(checked, joinAnywhere);
-    const names = shape.parts.map(([name]) => name);
-    const duplicate = names.find((name, at) => names.indexOf(name) < at);
-    if (duplicate) throw invalid("name", duplicate, Rule.DISTINCT_NAMES);
-    if (shape.time.max > (MAX_DATE_MS - epochMs) / tickMs) throw invalid("fields", fields, Rule.LAST_TICK);
     this.#shape = shape;
     // Not in a subclass, whose own fields are defined later.
     if (isLayout(new.target)) Object.freeze(this);
@@ -346,52 +251,7 @@ export class Layout<P extends string = string> {
    * @throws {DecodeError} `INVALID_ID` for the first value that is not an ID of this layout, with its `index`.
    */
   decodeMany(ids: BigUint64Array | BigInt64Array, into?: Columns): Columns {
-    const { bits, time, node, clock, sequence } = this.#shape;
-    if (!isIdArray(ids, "BigUint64Array") && !(bits < 64 && isIdArray(ids, "BigInt64Array"))) {
-      throw describedError("INVALID_ARGUMENT", "ids", ids, Rule.ID_COLUMN);
-    }
-    // Read first, and once: a getter is user code, and may transfer the IDs.
-    const given = into === undefined ? into : checkKeys("INVALID_ARGUMENT", "into", into, NUMBERS);
-    const length = lengthOf(ids);
-    let used: ArrayBufferView[] = [ids];
-    const check = (name: keyof Columns, kind: "Float64Array" | "Uint32Array", span: unknown) => {
-      const column = given?.[name] as ArrayBufferView;
-      const fits = span
-        ? isIdArray(column, kind) && lengthOf(column) === length && !used.some((other) => overlap(other, column))
-        : column === undefined;
-      if (!fits) throw describedError("INVALID_ARGUMENT", `into.${name}`, column, Rule.COLUMNS, length);
-      if (span) used = [...used, column];
-    };
-    if (given) {
-      check("timestampMs", "Float64Array", time);
-      check("sequence", "Float64Array", sequence);
-      check("node", "Uint32Array", node);
-      check("clock", "Uint32Array", clock);
-    }
-    // The memory of IDs that were transferred is gone: there are none.
-    const halves = length ? new Uint32Array(bufferOf(ids), offsetOf(ids), 2 * length) : new Uint32Array(0);
-    const unused = spanOf(bits, 64 - bits);
-    if (Decoding.FAST) {
-      const invalid = firstWith(unused, halves);
-      if (invalid >= 0) parseId(this.#shape, ids[invalid] as bigint, { index: invalid });
-    } else
-      for (let at = 0; at < length; at++)
-        if (unused.of(halves, 2 * at)) parseId(this.#shape, ids[at] as bigint, { index: at });
-    const columns = given ?? {
-      timestampMs: new Float64Array(length),
-      node: node && new Uint32Array(length),
-      clock: clock && new Uint32Array(length),
-      sequence: new Float64Array(length),
-    };
-    if (Decoding.FAST) readColumns(this.#shape, halves, columns);
-    else
-      for (let at = 0; at < length; at++) {
-        columns.timestampMs[at] = msOf(this.#shape, time.of(halves, 2 * at));
-        columns.sequence[at] = sequence.of(halves, 2 * at);
-        if (columns.node) columns.node[at] = (node as Span).of(halves, 2 * at);
-        if (columns.clock) columns.clock[at] = (clock as Span).of(halves, 2 * at);
-      }
-    return into ?? columns;
+    return columnsOf(this.#shape, ids, into);
   }
 
   /**

@@ -1,7 +1,8 @@
 import type { LayoutParts } from "../generated/layouts.js";
+import { type Columns } from "./columns.js";
 import { type Decoded, type NodeParts } from "./decoded.js";
 import { type CheckedSpec, type FieldKind, type IdInput, type LayoutField, type LayoutName, type LayoutSpec } from "./id.js";
-export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "../base/errors.js";
+export type { Columns } from "./columns.js";
 export type { Decoded, NodeParts } from "./decoded.js";
 export type { CheckedSpec, FieldKind, Id, IdInput, IdText, LayoutField, LayoutName, LayoutSpec } from "./id.js";
 /** A layout: the name of a built-in one, a definition, or a `Layout`. */
@@ -48,13 +49,6 @@ export interface Plan {
     readonly idsPerTick: number;
     /** How many IDs one node can issue in a second. */
     readonly idsPerSecond: number;
-}
-/** The fields of many IDs, one array for each field. */
-export interface Columns {
-    readonly timestampMs: Float64Array;
-    readonly node: Uint32Array | undefined;
-    readonly clock: Uint32Array | undefined;
-    readonly sequence: Float64Array;
 }
 /** The IDs of a stretch of time: `id >= fromId AND id < untilId`. */
 export interface IdRange {

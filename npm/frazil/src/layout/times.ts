@@ -1,0 +1,26 @@
+/** Times that a program gives: what is wrong with one, and those that need not be in the range of a layout. */
+import { msGiven } from "../base/dates.js";
+import { DecodeError, isWhole, refusal } from "../base/errors.js";
+import { describedError } from "../base/value-text.js";
+import { Rule } from "../generated/rules.js";
+
+/** What to do about a time that is none, or that is in another unit. */
+export function timeHint(time: unknown, isInSeconds?: (seconds: number) => boolean): string {
+  if (typeof time === "string") return ": new Date(text)";
+  if (Number.isNaN(time)) return ": look at what the Date was made from";
+  // The rule of an epoch names both.
+  if (isInSeconds === undefined) return "";
+  if (typeof time !== "number") return ", or a Date";
+  return isInSeconds(Math.floor(time)) ? ": is it in seconds?" : "";
+}
+
+/** A time that need not be in the range of a layout, in Unix milliseconds. */
+export function anyMs(field: string, time: unknown, isInSeconds: (ms: number) => boolean): number {
+  const ms = msGiven(time);
+  const limit = Number.MAX_SAFE_INTEGER;
+  if (isWhole(ms, -limit, limit)) {
+    if (isInSeconds(ms)) throw refusal(DecodeError, "TIME_OUT_OF_RANGE", field, ms, Rule.NOT_SECONDS);
+    return ms;
+  }
+  throw describedError("TIME_OUT_OF_RANGE", field, time, Rule.TIME_RANGE + timeHint(ms, isInSeconds), -limit, limit);
+}
