@@ -1,7 +1,7 @@
 /** WebAssembly from base64 text in the bundle: for hosts that can compile it but may have no file to load it from. */
 
-import { ConfigError } from "../../base/errors.js";
 import text from "../../../build/frazil.wasm";
+import { ConfigError } from "../../base/errors.js";
 import type { Binding } from "../boundary.js";
 import { forcedBackend } from "./forced.js";
 import { MARK_VARIABLE, type MarkHost, mark } from "./marks.js";

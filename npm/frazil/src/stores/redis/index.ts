@@ -31,246 +31,30 @@ import {
   wholeOf,
 } from "../kit/answers.js";
 import { hintFor } from "../kit/clients.js";
-import { checkGiven, clientError, optionError } from "../kit/given.js";
+import { clientError } from "../kit/given.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "../kit/lease/requests.js";
-import { type FenceCause, REACH } from "../kit/lease/rules.js";
-import { type DdlTags, printedTags } from "../kit/segment/requests.js";
+import type { FenceCause } from "../kit/lease/rules.js";
 import { allocateFrom, makeTagIn, type TagTable, type TagView } from "../kit/segment/tag-table.js";
 import { withinLimit } from "../kit/set-up-limit.js";
-import {
-  type AcquireRequest,
-  type Answer,
-  type EnsureRequest,
-  FENCE_MARGIN_MS,
-  type InitOptions,
-  type ManagedStore,
-  type RefusalReason,
-  type ReleaseRequest,
-  type RenewRequest,
+import type {
+  AcquireRequest,
+  Answer,
+  EnsureRequest,
+  InitOptions,
+  ManagedStore,
+  RefusalReason,
+  ReleaseRequest,
+  RenewRequest,
 } from "../lease-store.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
+import { ACQUIRE, ENSURE, INIT, keysOf, RELEASE, RENEW } from "./lease-scripts.js";
+import { ACL_RULE, completion, type RedisStoreOptions } from "./options.js";
+import { MAKE_TAG, READ_TAG, REPLACE_TAG, tagKey } from "./segment-scripts.js";
 
 export type * from "../lease-store.js";
 export type * from "../segment-store.js";
-
-/**
- * The keys of a scope. The hash tag puts them on one node of a Cluster.
- *
- * - `scope`, a hash: the record.
- * - `rows`, a hash: node id -> `from until grant nonce owner`, with `-` for no grant. What holds.
- * - `ends`, a sorted set: node id by `until`. An index of `rows`.
- * - `grants`, a hash: grant -> node id. An index of `rows`.
- *
- * Node ids have ten digits, so that those with equal ends come in their order.
- */
-const KEYS = ["scope", "rows", "ends", "grants"] as const;
-const keysOf = (scope: string): string[] => KEYS.map((key) => `frazil:{${scope}}:${key}`);
-
-/**
- * The server's clock in Unix milliseconds, which is read once. Numbers are written with `%.0f`: `tostring` keeps 14 digits.
- * Scripts have no single quotes, so that a shell takes them as they are.
- */
-const CLOCK = `local scope, rows, ends, grants = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local time = redis.call("TIME")
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function whole(number) return string.format("%.0f", number) end
-`;
-
-/**
- * How long ago each replica may have answered, in whole seconds: a replica answers each second. One that did not may have been
- * promoted, and its fence lasts for 5 seconds longer than the windows that are granted here at that moment.
- */
-const MAX_LAG_S = 2;
-
-/**
- * The incarnation of a server, and whether it may grant at all. `run_id` changes when the server starts, since a start may lack
- * the last writes. `master_replid` changes when it is promoted: a primary that was demoted and is promoted again has the
- * `run_id` of before, and the data of the primary in between.
- */
-const SERVER = `local function fact(info, name) return string.match(info, "\\n" .. name .. ":([^\\r\\n]*)") end
-local server, replication = redis.call("INFO", "server"), redis.call("INFO", "replication")
-if fact(replication, "role") == "slave" then return {"replica"} end
-local replicas, good = fact(replication, "connected_slaves"), fact(replication, "min_slaves_good_slaves")
-if good == "0" then return {"alone"} end
-local mode = fact(server, "redis_mode") or fact(server, "server_mode")
-if not good and (tonumber(replicas) or 0) > 0 and mode ~= "cluster" then return {"unguarded", replicas} end
-for lag in string.gmatch(good and replication or "", "\\nslave%d+:[^\\r\\n]*state=online[^\\r\\n]*,lag=(%d+)") do
-  if tonumber(lag) > ${MAX_LAG_S} then return {"lagging", lag} end
-end
-local run, history = fact(server, "run_id"), fact(replication, "master_replid")
-if not run or not history then return {"anonymous"} end
-local incarnation = run .. "/" .. history
-`;
-
-/** Whether the server may remove the keys of a scope. Not read by renewals: it costs as much as the rest of the script. */
-const EVICTION = `local policy = fact(redis.call("INFO", "memory"), "maxmemory_policy")
-if policy and policy ~= "noeviction" then return {"evicting", policy} end
-`;
-
-/** The incarnation by an expression of the user. */
-const EXPRESSION = `local incarnation = ({lua})
-if type(incarnation) ~= "string" then return {"anonymous"} end
-`;
-
-/** The record of the scope. */
-const RECORD = `local found = redis.call("HMGET", scope, "layout", "node_to", "next_node", "window_max_ms", "fence_ms", "incarnation")
-if not found[1] then return {"missing", scope} end
-local layout, last, next = found[1], tonumber(found[2]), tonumber(found[3])
-local longest, fence, written = tonumber(found[4]), tonumber(found[5]), found[6]
-local function refuse(reason, free) return {reason, whole(now), free or "", whole(longest), layout} end
-`;
-
-/** Why a holder of the layout ARGV[1] who asks for a window of ARGV[2] ms may have none, whatever the rows are. */
-const ALLOWED = `if layout ~= ARGV[1] then return refuse("layout") end
-if longest < tonumber(ARGV[2]) then return refuse("window") end
-if written ~= incarnation then return refuse("incarnation") end
-`;
-
-/** The rows. A row is written before its index, so that what an error leaves half done is a node id that is taken. */
-const ROWS = `local function id(node) return string.format("%010.0f", node) end
-local function row(node)
-  local text = redis.call("HGET", rows, node)
-  if not text then return nil end
-  local from, till, grant, nonce, owner = string.match(text, "^(%d+) (%d+) (%S+) (%S+) (.*)$")
-  return {node = node, from = tonumber(from), till = tonumber(till), grant = grant, nonce = nonce, owner = owner}
-end
-local function write(row)
-  local text = table.concat({whole(row.from), whole(row.till), row.grant, row.nonce, row.owner}, " ")
-  redis.call("HSET", rows, row.node, text)
-  redis.call("ZADD", ends, whole(row.till), row.node)
-end
-local function lease(row) return {"granted", whole(now), whole(tonumber(row.node)), whole(row.from), whole(row.till)} end
-`;
-
-/**
- * `acquire`. Invariant: a node id is granted from the largest `until` that it ever had, and never before, nor before the fence.
- * Clock: the server's, read once.
- *
- * A row that has the grant with another nonce was renewed since: a clone that repeats its `acquire` is refused. The index of ends
- * is not believed: an entry whose row is gone or has another end is put right, and the next one is looked at. Rows are made from
- * the mark on, up to a preferred node id; a row that is there already stays.
- *
- * ARGV: layout, window, grant, nonce, owner, preferred node id or "".
- */
-const ACQUIRE = `${CLOCK}{incarnation}{eviction}${RECORD}${ROWS}
-local grant, nonce, owner, preferred = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
-local mine = redis.call("HGET", grants, grant)
-mine = mine and row(mine)
-if mine and mine.grant == grant then
-  if mine.nonce ~= nonce then return refuse("taken") end
-  return lease(mine)
-end
-${ALLOWED}
-local function oldest()
-  while true do
-    local first = redis.call("ZRANGE", ends, 0, 0, "WITHSCORES")
-    if not first[1] then return nil end
-    local found = row(first[1])
-    if found and found.till == tonumber(first[2]) then return found end
-    if found then
-      redis.call("ZADD", ends, whole(found.till), found.node)
-    else
-      redis.call("ZREM", ends, first[1])
-    end
-  end
-end
-local free
-if fence <= now then
-  local wanted = preferred and preferred >= next and preferred <= math.min(last, next + ${REACH - 1}) and preferred
-  if not wanted then
-    free = preferred and row(id(preferred))
-    if not free or free.till > now then free = oldest() end
-    if free and free.till > now then free = nil end
-  end
-  local newest = wanted or next
-  if not free and newest <= last then
-    for node = next, newest do
-      if redis.call("HSETNX", rows, id(node), "0 0 - - ") == 1 then redis.call("ZADD", ends, 0, id(node)) end
-    end
-    next = newest + 1
-    redis.call("HSET", scope, "next_node", whole(next))
-    free = row(id(newest))
-    if free.till > now then free = nil end
-  end
-end
-if free then
-  local previous = free.grant
-  free.from, free.till = math.max(free.till, fence), now + tonumber(ARGV[2])
-  free.grant, free.nonce, free.owner = grant, nonce, owner
-  write(free)
-  redis.call("HDEL", grants, previous)
-  redis.call("HSET", grants, grant, free.node)
-  return lease(free)
-end
-local unfenced = 0
-if next > last then
-  local first = oldest()
-  unfenced = first and first.till or 0
-end
-local reason = fence > now and unfenced <= now and "fenced" or "exhausted"
-return refuse(reason, whole(math.max(now, unfenced, fence)))`;
-
-/**
- * `renew`. Invariant: a compare-and-set on `until`, which only moves forward; of two holders that know the grant, one finds a nonce
- * that it does not know. Clock: the server's, read once.
- *
- * ARGV: layout, window, grant, nonce, node id, the end of the window that the holder knows.
- */
-const RENEW = `${CLOCK}{incarnation}${RECORD}${ROWS}${ALLOWED}
-local window, nonce, known = tonumber(ARGV[2]), ARGV[4], tonumber(ARGV[6])
-local held = row(id(tonumber(ARGV[5])))
-if (not held or held.till < known) and fence < now + longest then return refuse("behind") end
-if known + longest <= fence then return refuse("fenced") end
-if not held or held.grant ~= ARGV[3] or (held.till > known and held.nonce ~= nonce) then return refuse("taken") end
-held.till, held.nonce = math.max(held.till, known, now + window), nonce
-write(held)
-return lease(held)`;
-
-/**
- * `release`. Invariant: `until` covers every ID that was minted, since the holder closed before; without the grant, a late renewal
- * fails; a row that a clone of the holder has renewed stays. No clock.
- *
- * ARGV: grant, node id, from when it is free, the end of the window that the holder knows.
- */
-const RELEASE = `${CLOCK}${ROWS}
-local held = row(id(tonumber(ARGV[2])))
-if not held or held.grant ~= ARGV[1] or held.till > tonumber(ARGV[4]) then return {"kept"} end
-held.till, held.grant, held.owner = math.max(held.from, tonumber(ARGV[3])), "-", ""
-write(held)
-redis.call("HDEL", grants, ARGV[1])
-return {"released"}`;
-
-/**
- * `ensure` and `fence`. Invariant: the fence only grows, and lies beyond every window that the rows may have lost. Clock: the
- * server's, read once.
- *
- * ARGV: when to raise the fence besides for another incarnation: `behind` if it does not cover the longest window, `always`, or
- * `changed`.
- */
-const ENSURE = `${CLOCK}{incarnation}{eviction}${RECORD}
-local behind = ARGV[1] == "behind" and fence < now + longest
-if written ~= incarnation or behind or ARGV[1] == "always" then
-  fence = math.max(fence, now + longest + ${FENCE_MARGIN_MS})
-  redis.call("HSET", scope, "fence_ms", whole(fence), "incarnation", incarnation)
-end
-return {"fence", whole(fence)}`;
-
-/**
- * `init`. Invariant: a record is written once, and never for a scope whose rows are still there. No clock: the fence is 0.
- *
- * ARGV: layout, the first and the last node id, the longest window.
- */
-const INIT = `${CLOCK}{incarnation}{eviction}
-local layout = redis.call("HGET", scope, "layout")
-if layout then return {"initialised", layout, redis.call("HGET", scope, "node_from"), redis.call("HGET", scope, "node_to")} end
-if redis.call("EXISTS", rows, ends, grants) > 0 then return {"initialised"} end
-redis.call("HSET", scope, "layout", ARGV[1], "node_from", ARGV[2], "node_to", ARGV[3], "next_node", ARGV[2],
-  "window_max_ms", ARGV[4], "fence_ms", "0", "incarnation", incarnation)
-return {"made"}`;
-
-/** What the user of a program must be allowed. `@connection` is for the client itself, and `exists` for `init`. */
-const ACL_RULE =
-  "~frazil:* -@all +@connection -@dangerous +eval +info +time +hget +hmget +hset +hsetnx +hdel +zadd +zrem +zrange +exists +ttl";
+export { redisDdl, redisFence } from "./ddl.js";
+export type { RedisStoreOptions } from "./options.js";
 
 /** A client that runs a script as Upstash's does. A function of your own makes one of every other client. */
 export interface EvalClient {
@@ -292,25 +76,9 @@ export interface IoRedisClient {
 /** Your client. The store neither opens nor closes it. */
 export type RedisClient = EvalClient | NodeRedisClient | IoRedisClient;
 
-/** The options of a `RedisStore`. */
-export interface RedisStoreOptions {
-  /**
-   * How a server is told from the one that replaced it after a failover or a restart.
-   *
-   * - `"redis"` (default): `run_id` and `master_replid` of `INFO`. The store then also refuses a server whose settings lose
-   *   leases: a replica, an eviction policy other than `noeviction`, replicas without `min-replicas-to-write`.
-   * - `{ lua }`: a Lua expression of your own, a string that changes whenever acknowledged writes may have been lost. No setting
-   *   of the server is looked at.
-   * - `"none-accepting-repeats-after-failover"`: not at all. If a server goes on without the last writes, IDs repeat. No setting
-   *   of the server is looked at.
-   */
-  readonly incarnation?: "redis" | { readonly lua: string } | "none-accepting-repeats-after-failover";
-}
-
 const CLIENT_RULE =
   "must be a client, pool, cluster or sentinel of redis (5 or newer), a Redis or Cluster of ioredis, a Redis of @upstash/redis, or " +
   "{ eval(script, keys, args) } of your own, which returns what the script returns";
-const INCARNATION_RULE = 'must be "redis", { lua } with a Lua expression, or "none-accepting-repeats-after-failover"';
 
 /** Runs a script and returns its reply. */
 type Eval = (script: string, keys: string[], args: string[]) => PromiseLike<unknown>;
@@ -491,45 +259,11 @@ function answerIn([outcome, now, ...values]: readonly string[], grant: string): 
   return answerOf(row, grant);
 }
 
-/** The record of a tag: a hash with `next`, `recent` and `incarnation`, under one key of its own. */
-const tagKey = (tag: string): string => `frazil:segment:${tag}`;
-
-/**
- * The record of a tag, in the order of `KeptRecord`, which must not expire. A reply with it has a mark before each text, since a
- * REST client turns those that look like JSON into values.
- */
-const TAG_RECORD = `local found = redis.call("HMGET", KEYS[1], "next", "incarnation", "recent")
-if not found[1] then return {"missing"} end
-local left = redis.call("TTL", KEYS[1])
-if left >= 0 then return {"expiring", tostring(left), KEYS[1]} end
-local next, written, recent = found[1], found[2] or "", found[3] or ""
-local function record(outcome) return {outcome, "=" .. next, "=" .. written, "=" .. recent, "=" .. incarnation} end
-`;
-
 /** The record in a reply. */
 function viewIn(texts: readonly string[], key: string): TagView {
   const [next, written, recent, incarnation] = texts.map((text) => text.slice(1)) as [string, string, string, string];
   return { kept: [next, written, recent], incarnation, place: { place: `the key ${key}`, counter: "next" } };
 }
-
-/** Reads the record of a tag. */
-const READ_TAG = `{incarnation}{eviction}${TAG_RECORD}return record("tag")`;
-
-/**
- * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for
- * (`TagTable.replaceTag` has the reason).
- *
- * ARGV: next, incarnation and recent to write; the same as they were read.
- */
-const REPLACE_TAG = `{incarnation}{eviction}${TAG_RECORD}local same = next == ARGV[4] and written == ARGV[5] and recent == ARGV[6]
-if not same or incarnation ~= ARGV[2] then return record("changed") end
-redis.call("HSET", KEYS[1], "next", ARGV[1], "incarnation", ARGV[2], "recent", ARGV[3])
-return {"replaced"}`;
-
-/** `initSegment`. A record that is there stays. ARGV: the first number. */
-const MAKE_TAG = `{incarnation}{eviction}if redis.call("HSETNX", KEYS[1], "next", ARGV[1]) == 0 then return {"present"} end
-redis.call("HSET", KEYS[1], "recent", "[]", "incarnation", incarnation)
-return {"made"}`;
 
 const OWN_INCARNATION =
   'the option incarnation: { lua: "…" } with an expression whose value changes when acknowledged writes may have been lost';
@@ -596,86 +330,4 @@ function errorOf(error: unknown): LeaseError {
   // Scripts that cannot run here, keys of another type, a server that listens on loopback only.
   if (["ERR", "WRONGTYPE", "DENIED", "CROSSSLOT"].includes(code)) return storeRefused(reported, error);
   return storeUnavailable(reported, error);
-}
-
-/** Puts the incarnation into a script. */
-function completion(options: RedisStoreOptions): (script: string) => string {
-  const { incarnation = "redis" } = checkGiven(options, "incarnation") as RedisStoreOptions;
-  let lua: unknown;
-  if (incarnation === "none-accepting-repeats-after-failover") lua = '""';
-  else if (incarnation !== "redis") lua = (incarnation as { lua?: unknown } | null)?.lua;
-  if (incarnation !== "redis" && (typeof lua !== "string" || lua.trim() === ""))
-    throw optionError("incarnation", incarnation, INCARNATION_RULE);
-  const parts: Record<string, string> =
-    lua === undefined
-      ? { incarnation: SERVER, eviction: EVICTION }
-      : { incarnation: EXPRESSION.replace("{lua}", () => lua as string), eviction: "" };
-  return (script) => script.replace(/\{(incarnation|eviction)\}/g, (_, part: string) => parts[part] as string);
-}
-
-/** The server of `$REDIS_URL` if there is one, else that of this host. */
-const CLI = `redis-cli \${REDIS_URL:+-u "$REDIS_URL"}`;
-
-/** A text as one word of a shell. */
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-
-const NOT_WRITTEN = "frazil: the record was not written. If the scope has a record or rows, leave them as they are.";
-
-/**
- * What an administrator sets up and what `init` or `initSegment` does, for people to read and run: a script of a shell.
- *
- * @internal
- */
-export function redisDdl(options: InitOptions | DdlTags, store: RedisStoreOptions): string {
-  const complete = completion(store);
-  return `# It is written to the server in $REDIS_URL, or else to that of this host.
-# Settings of redis.conf. A restart without its last writes is fenced; one without any writes needs a person.
-#   appendonly yes
-#   appendfsync always              # everysec is fenced too: new holders wait after each restart, as they do with always
-#   maxmemory-policy noeviction
-#   min-replicas-to-write 1         # if there are replicas: half of them, on the primary and on each replica
-#
-# The rights of the user that your program connects as.
-#   ACL SETUSER your_user on '>password' ${ACL_RULE}
-#
-${"tags" in options ? tagRecords(options, complete) : scopeRecord(options, complete)}`;
-}
-
-/**
- * What `fence` does, for people to read and run: a script of a shell.
- *
- * @internal
- */
-export function redisFence(name: string, store: RedisStoreOptions): string {
-  const scope = fencedScope({ scope: name });
-  const words = keysOf(scope).map(quoted).join(" ");
-  const failed = quoted(
-    `frazil: the fence was not raised: this database has no scope "${scope}", or the server refused.`,
-  );
-  return `# Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
-# On the primary, before the programs start: npx frazil fence redis … | sh
-# It is written to the server in $REDIS_URL, or else to that of this host. It prints the time, in Unix milliseconds.
-${CLI} EVAL ${quoted(completion(store)(ENSURE))} ${KEYS.length} ${words} always |
-  grep -x -A 1 fence || { echo ${failed} >&2; false; }
-`;
-}
-
-function scopeRecord(options: InitOptions, complete: (script: string) => string): string {
-  const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
-  const words = [...keysOf(scope), layout, nodeFrom, nodeTo, windowMaxMs].map((word) => quoted(`${word}`));
-  return `# The record of the scope "${scope}", once, on the primary. Its reply is "initialised" if there is one: leave that as it is.
-${CLI} EVAL ${quoted(complete(INIT))} ${KEYS.length} ${words.join(" ")} |
-  grep -x made || { echo ${quoted(NOT_WRITTEN)} >&2; false; }
-`;
-}
-
-function tagRecords(given: DdlTags, complete: (script: string) => string): string {
-  const { tags, first } = printedTags(given);
-  const keys = tags.map((tag) => quoted(tagKey(tag)));
-  return `# The records of tags, on the primary. ${first} is the first number. One that is there stays as it is: its reply is "present".
-for key in ${keys.join(" ")}; do
-  ${CLI} EVAL ${quoted(complete(MAKE_TAG))} 1 "$key" ${first} |
-    grep -xE 'made|present' || { echo "frazil: the record $key was not written." >&2; exit 1; }
-done
-`;
 }

@@ -1,7 +1,10 @@
-import { type AcquireRequest, type Answer, type EnsureRequest, type InitOptions, type ManagedStore, type ReleaseRequest, type RenewRequest } from "../lease-store.js";
+import type { AcquireRequest, Answer, EnsureRequest, InitOptions, ManagedStore, ReleaseRequest, RenewRequest } from "../lease-store.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
+import { type RedisStoreOptions } from "./options.js";
 export type * from "../lease-store.js";
 export type * from "../segment-store.js";
+export { redisDdl, redisFence } from "./ddl.js";
+export type { RedisStoreOptions } from "./options.js";
 /** A client that runs a script as Upstash's does. A function of your own makes one of every other client. */
 export interface EvalClient {
     eval(script: string, keys: string[], args: string[]): PromiseLike<unknown>;
@@ -18,22 +21,6 @@ export interface IoRedisClient {
 }
 /** Your client. The store neither opens nor closes it. */
 export type RedisClient = EvalClient | NodeRedisClient | IoRedisClient;
-/** The options of a `RedisStore`. */
-export interface RedisStoreOptions {
-    /**
-     * How a server is told from the one that replaced it after a failover or a restart.
-     *
-     * - `"redis"` (default): `run_id` and `master_replid` of `INFO`. The store then also refuses a server whose settings lose
-     *   leases: a replica, an eviction policy other than `noeviction`, replicas without `min-replicas-to-write`.
-     * - `{ lua }`: a Lua expression of your own, a string that changes whenever acknowledged writes may have been lost. No setting
-     *   of the server is looked at.
-     * - `"none-accepting-repeats-after-failover"`: not at all. If a server goes on without the last writes, IDs repeat. No setting
-     *   of the server is looked at.
-     */
-    readonly incarnation?: "redis" | {
-        readonly lua: string;
-    } | "none-accepting-repeats-after-failover";
-}
 /** Leases under the keys `frazil:{scope}:…`. */
 export declare class RedisStore implements ManagedStore, ManagedSegmentStore {
     #private;

@@ -1,0 +1,2 @@
+/** What npx frazil ddl and npx frazil fence print: SQL for psql. */
+export {};

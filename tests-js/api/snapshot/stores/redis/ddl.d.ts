@@ -1,0 +1,2 @@
+/** What npx frazil ddl and npx frazil fence print: scripts for a shell with redis-cli. */
+export {};
