@@ -82,6 +82,7 @@ import {
 } from "./records.js";
 
 export type * from "../lease-store.js";
+/** @internal */
 export { etcdDdl } from "./ddl.js";
 export type { EtcdRequestInit, EtcdResponse, EtcdStoreOptions } from "./gateway.js";
 

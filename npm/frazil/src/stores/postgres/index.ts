@@ -82,6 +82,7 @@ import { PostgresTags } from "./segments.js";
 export type * from "../lease-store.js";
 export type * from "../segment-store.js";
 export type { PostgresClient, QueryClient, UnsafeClient } from "./client.js";
+/** @internal */
 export { postgresDdl, postgresFence } from "./ddl.js";
 export type { PostgresStoreOptions } from "./options.js";
 

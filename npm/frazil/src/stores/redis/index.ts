@@ -53,6 +53,7 @@ import { MAKE_TAG, READ_TAG, REPLACE_TAG, tagKey } from "./segment-scripts.js";
 
 export type * from "../lease-store.js";
 export type * from "../segment-store.js";
+/** @internal */
 export { redisDdl, redisFence } from "./ddl.js";
 export type { RedisStoreOptions } from "./options.js";
 
