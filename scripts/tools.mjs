@@ -163,3 +163,9 @@ export const denier = {
   },
   version: DENY,
 };
+
+/** cargo-deny with what fetches the database of advisories, which is a git repository. */
+export const advisor = cargoCommand("deny", DENY);
+
+/** Compares the public items of a crate with those of another commit. */
+export const semverChecker = cargoCommand("semver-checks", "0.51.0");

@@ -67,6 +67,12 @@ test("the READMEs name the Node that the package needs", () => {
   for (const readme of READMES) assert.ok(textOf(readme).includes(`Node must be ${of20}, ${other} or newer`), readme);
 });
 
+test("the READMEs of the crates name the Rust that they need", () => {
+  const [, version] = /^rust-version = "(.*)"$/m.exec(textOf("Cargo.toml"));
+  for (const crate of ["core", "local"])
+    assert.ok(textOf(`crates/${crate}/README.md`).includes(`\nRust ${version} or newer.`), crate);
+});
+
 /** The newest date that the workerd of wrangler 4.86.0 accepts, which npm installs on Node 20. */
 const NEWEST_DATE_ON_NODE_20 = "2026-05-03";
 
@@ -91,6 +97,8 @@ test("the README names every subpath of the package", () => {
 const documents = [
   "README.md",
   "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
   "npm/frazil/npm-page.md",
   "examples/url-shortener/README.md",
   ...readdirSync(`${root}docs`).map((name) => `docs/${name}`),
