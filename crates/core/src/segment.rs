@@ -24,7 +24,7 @@
 
 use alloc::collections::VecDeque;
 
-use crate::backoff::{MAX_BACKOFF_MS, backoff_ms};
+use crate::asking::{MAX_BACKOFF_MS, backoff_ms};
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::MAX_SAFE_INTEGER;
 use crate::lease::Nonce;
