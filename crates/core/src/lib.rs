@@ -37,7 +37,7 @@ mod mint;
 mod segment;
 mod text;
 
-pub use asking::MAX_BACKOFF_MS;
+pub use asking::{MAX_BACKOFF_MS, Nonce};
 pub use ceiling::{CEILING_AHEAD_MS, CeilingGenerator, CeilingRow, CeilingRule};
 #[cfg(feature = "std")]
 pub use clock::SystemClock;
@@ -46,7 +46,7 @@ pub use error::{Class, Code, Error, Result, Rule, Subject};
 pub use layout::{Columns, Decoded, Field, FieldKind, Layout, LayoutSpec, Node, Parts, Plan};
 pub use lease::{
     Asked, Change, Grant, Granted, Held, IdTime, Lease, LeaseRandom, LeaseStatus, LeaseTerms, LeasedGenerator, LeasedOptions,
-    MAX_DRIFT_MS, Nonce, Readings, Reason, Refusal, Release, Request, Taken,
+    MAX_DRIFT_MS, Readings, Reason, Refusal, Release, Request, Taken,
 };
 pub use mint::{
     Block, ClockIds, ENDS_SOON_MS, Generator, GeneratorOptions, Health, Keeper, Key, MAX_COUNT, MAX_LEAD_MS, Machine, Outcome,

@@ -24,10 +24,9 @@
 
 use alloc::collections::VecDeque;
 
-use crate::asking::{MAX_BACKOFF_MS, backoff_ms};
+use crate::asking::{MAX_BACKOFF_MS, Nonce, backoff_ms};
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::MAX_SAFE_INTEGER;
-use crate::lease::Nonce;
 
 /// The largest number of a segment: the counter, which is above it, fits a `bigint` column of a database.
 ///

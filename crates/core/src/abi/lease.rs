@@ -10,12 +10,13 @@ use super::handles::{Handles, Minter};
 use super::memory::Page;
 use super::opening::MAX_WAIT_MS;
 use super::slots::slot;
+use crate::asking::Nonce;
 use crate::clock::millisecond_of;
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::MAX_SAFE_INTEGER;
 use crate::lease::{
-    Asked, Change, Grant, Granted, Held, IdTime, LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions, Nonce, Readings,
-    Reason, Refusal, Release, Request, Taken,
+    Asked, Change, Grant, Granted, Held, IdTime, LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions, Readings, Reason,
+    Refusal, Release, Request, Taken,
 };
 use crate::mint::{MAX_LEAD_MS, Registry};
 

@@ -9,10 +9,10 @@ use super::calls::numbered_calls;
 use super::handles::{Handles, Minter};
 use super::memory::{IDS, Page};
 use super::slots::slot;
+use crate::asking::Nonce;
 use crate::clock::millisecond_of;
 use crate::error::{Code, Result, Subject};
 use crate::layout::MAX_SAFE_INTEGER;
-use crate::lease::Nonce;
 use crate::segment::{Allocated, MAX_STRIDE, REFUSALS_GROWING, Segment, SegmentRange, SegmentRequest, SegmentTerms};
 
 numbered_calls! {

@@ -16,7 +16,9 @@
 //!   with the time until the store may have answered.
 //! * Not covered: timers, requests and retries on the wire. `npm/frazil/src/lease/index.ts` has those for JavaScript.
 
-use super::machine::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Refusal, Release, Request};
+use super::machine::Lease;
+use super::messages::{Change, Grant, Granted, Held, LeaseRandom, Refusal, Release, Request};
+use super::terms::LeaseTerms;
 use crate::asking::MAX_BACKOFF_MS;
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::{Geometry, Layout};

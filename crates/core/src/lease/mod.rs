@@ -2,6 +2,11 @@
 
 mod generator;
 mod machine;
+mod messages;
+mod schedule;
+mod terms;
 
 pub use generator::{Asked, IdTime, LeaseStatus, LeasedGenerator, LeasedOptions, MAX_DRIFT_MS, Readings, Taken};
-pub use machine::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Nonce, Reason, Refusal, Release, Request};
+pub use machine::Lease;
+pub use messages::{Change, Grant, Granted, Held, LeaseRandom, Reason, Refusal, Release, Request};
+pub use terms::LeaseTerms;
