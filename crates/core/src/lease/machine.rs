@@ -14,11 +14,11 @@
 //! * **Safe whatever arrives**: answers may be lost, late, twice, or out of order. The end of a window only grows; its start
 //!   never changes.
 //! * **Scheduled on monotonic time**: a clock that is set does not change when a lease is renewed. (Where only calls renew it,
-//!   the caller adds suspensions: [`LeasedGenerator::lease_ms`](crate::LeasedGenerator::lease_ms).) Where there is no monotonic
+//!   the caller adds suspensions: [`LeasedGenerator::lease_ms`](super::LeasedGenerator::lease_ms).) Where there is no monotonic
 //!   clock and the one that is read jumps ahead and comes back, the schedule comes back with it.
 //! * **Bounded**: after a failure the next attempt waits, longer each time, with jitter, at most [`MAX_BACKOFF_MS`].
 //! * Not covered: minting within the window, and closing the state before the store hears of the release
-//!   ([`LeasedGenerator`](crate::LeasedGenerator)).
+//!   ([`LeasedGenerator`](super::LeasedGenerator)).
 //!
 //! Sources: Gray and Cheriton, "Leases" (1989); the timestamp oracle of TiKV's PD, and CockroachDB's persisted upper bound, which
 //! bound the timestamps themselves as this does.

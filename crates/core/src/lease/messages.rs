@@ -56,7 +56,7 @@ pub enum Request {
         /// The end of the window as far as this holder knows.
         until_ms: u64,
     },
-    /// Have the store compare its incarnation and raise its fence, then call [`Lease::fenced`](crate::Lease::fenced).
+    /// Have the store compare its incarnation and raise its fence, then call [`Lease::fenced`](super::Lease::fenced).
     Fence {
         /// Whether the store was found to have lost a write.
         behind: bool,
@@ -190,7 +190,7 @@ impl Refusal {
 pub enum Change {
     /// Nothing that minting depends on.
     None,
-    /// A lease is held now: mint from a fresh state within [`Lease::held`](crate::Lease::held).
+    /// A lease is held now: mint from a fresh state within [`Lease::held`](super::Lease::held).
     Begun,
     /// The window of the held lease ends later now.
     Extended,

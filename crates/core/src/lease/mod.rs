@@ -3,10 +3,16 @@
 mod generator;
 mod machine;
 mod messages;
+mod options;
+mod readings;
+mod requests;
 mod schedule;
 mod terms;
 
-pub use generator::{Asked, IdTime, LeaseStatus, LeasedGenerator, LeasedOptions, MAX_DRIFT_MS, Readings, Taken};
+pub use generator::{LeaseStatus, LeasedGenerator};
 pub use machine::Lease;
 pub use messages::{Change, Grant, Granted, Held, LeaseRandom, Reason, Refusal, Release, Request};
+pub use options::{IdTime, LeasedOptions};
+pub use readings::{MAX_DRIFT_MS, Readings};
+pub use requests::{Asked, Taken};
 pub use terms::LeaseTerms;

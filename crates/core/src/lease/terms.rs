@@ -32,7 +32,7 @@ pub struct LeaseTerms {
 impl LeaseTerms {
     /// The terms of leases whose window is `window_ms` long. They are renewed `renew_after_ms` after they were asked for (a third
     /// of the window where timers run, half of it where only calls do). An attempt is given up after `timeout_ms`, by the
-    /// caller ([`Lease::fail`](crate::Lease::fail)).
+    /// caller ([`Lease::fail`](super::Lease::fail)).
     ///
     /// # Errors
     /// `INVALID_OPTION` if the window is shorter than three ticks or longer than 2^31 - 1 ms.
