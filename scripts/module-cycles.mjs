@@ -14,7 +14,7 @@ import { root } from "./shell.mjs";
 const code = (text) =>
   text.replace(/#\[cfg\((?:all\()?test\b[^\]]*\]\s*mod \w+ \{[\s\S]*$/, "").replace(/\/\/.*|"(?:[^"\\]|\\.)*"/g, "");
 
-/** The module that a file of a crate holds: `""`, `page`, `page::slots`. */
+/** The module that a file of a crate holds: `""`, `abi`, `abi::slots`. */
 const moduleOf = (file) =>
   file
     .replace(/\.rs$/, "")

@@ -53,7 +53,7 @@ export async function stateFileTestsAtOnce() {
  */
 export function cargoLoom(command, ...args) {
   const target = `${process.env.CARGO_TARGET_DIR ?? `${root}target`}/loom`;
-  const chosen = ["-p", "frazil", "--features", "loom,page", "--profile", "loom", "--target-dir", target];
+  const chosen = ["-p", "frazil", "--features", "loom,abi", "--profile", "loom", "--target-dir", target];
   run("cargo", [command, "--locked", "--quiet", ...chosen, ...args], {
     env: { ...process.env, RUSTFLAGS: "--cfg frazil_loom" },
   });
