@@ -25,13 +25,13 @@ import {
   cargoLoom,
   cargoTest,
   coreTest,
-  inFolder,
   miriTests,
   onBackend,
   oracle,
+  runTests,
   stateFileTests,
   stateFileTestsAtOnce,
-  testFolder,
+  testsOf,
   WASM_TARGET,
   whyNoAddon,
 } from "./commands.mjs";
@@ -82,7 +82,7 @@ export const segmentsProcesses = (store, seconds) => ({
   waits: true,
   requires: [runtimes, ...SERVERS[store]],
   env: { FRAZIL_SEGMENTS_STORE: store, FRAZIL_SEGMENTS_S: String(seconds) },
-  ...inFolder("segments/processes", { files: ["processes.test.mjs"], limitMs: 1000 * (3 * seconds + 300) }),
+  ...testsOf("segments/processes/processes.test.mjs", { limitMs: 1000 * (3 * seconds + 300) }),
 });
 
 /** Lets processes mint under leases while faults strike them: for that many seconds, and then for half as many. */
@@ -90,23 +90,23 @@ export const nemesis = (store, seconds) => ({
   waits: true,
   requires: [runtimes, faketime, ...SERVERS[store]],
   env: { FRAZIL_NEMESIS_STORE: store, FRAZIL_NEMESIS_S: String(seconds) },
-  ...inFolder("nemesis", { limitMs: 1000 * (4 * seconds + 300) }),
+  ...testsOf("nemesis", { limitMs: 1000 * (4 * seconds + 300) }),
 });
 
 /** Loads isolates of a Worker while faults strike them: for that many seconds, and then a broken object. */
 export const workersLoad = (seconds) => ({
   requires: [runtimes],
   env: { FRAZIL_WORKERS_LOAD_S: String(seconds) },
-  run: () => testFolder("workers-load", { limitMs: 1000 * (3 * seconds + 300) }),
+  run: () => runTests("workers-load", { limitMs: 1000 * (3 * seconds + 300) }),
 });
 
 /** The tests of the state file. The stress test ("storm") lasts that many seconds. */
-export const stateFile = (seconds, options) => ({
+export const stateFile = (seconds, paths = "local") => ({
   waits: true,
   whyUnavailable: whyNoAddon,
   env: { FRAZIL_STORM_S: String(seconds) },
   // One file at a time: a process in a mount namespace keeps the mounts of concurrent tests busy.
-  ...inFolder("local", { serial: true, ownRoot: true, ...options }),
+  ...testsOf(paths, { serial: true, ownRoot: true }),
 });
 
 /** Installs and runs the packed package in each tool and runtime. FRAZIL_CONSUMERS names single ones. */
@@ -117,13 +117,13 @@ export const consumers = (half) => ({
     try {
       run(process.execPath, [`${root}tests-js/consumers/run.mjs`, half]);
     } finally {
-      testFolder("consumers");
+      runTests("consumers");
     }
   },
 });
 
 /** The tests of a folder that are not quick. */
-const othersOf = (folder, options) => inFolder(folder, { ...options, except: QUICK_FILES[folder] });
+const othersOf = (folder, options) => testsOf(folder, { ...options, except: QUICK_FILES });
 
 /** Tests of a store, with a limit that ends what hangs. */
 const store = (name, ...requires) => ({
@@ -161,7 +161,7 @@ export const ALL_SUITES = [
     whyUnavailable: async () => (await import("../instructions.mjs")).whyNotComparable(),
     requires: [valgrind],
     run: async () => {
-      testFolder("instructions");
+      runTests("instructions");
       (await import("../instructions.mjs")).instructions();
     },
   },
@@ -171,7 +171,7 @@ export const ALL_SUITES = [
   // They only compute. The limit ends what hangs.
   ...["workers-simulation", "segmented-simulation", "lease-driver-simulation"].map((name) => ({
     name,
-    ...inFolder(name, { limitMs: 900_000 }),
+    ...testsOf(name, { limitMs: 900_000 }),
   })),
   { name: "attacks-native", ...onBackend("attacks", "native") },
   { name: "attacks-wasm", ...onBackend("attacks", "wasm") },
@@ -180,14 +180,14 @@ export const ALL_SUITES = [
     waits: true,
     whyUnavailable: whyNoAddon,
     requires: [faketime],
-    ...inFolder("clock-steps"),
+    ...testsOf("clock-steps"),
   },
   {
     name: "transport",
     waits: true,
     requires: [runtimes, postgres],
     node: tools.node24,
-    ...inFolder("transport"),
+    ...testsOf("transport"),
   },
   {
     name: "pages-databases",
@@ -198,8 +198,8 @@ export const ALL_SUITES = [
   },
   { name: "local", ...stateFile(20), optional: [faketime, fileSystems] },
   // A release is packed and published several times, on a machine that may have other work: the limit ends what hangs.
-  { name: "packaging", optional: [runtimes, browser], ...inFolder("packaging", { limitMs: 900_000 }) },
-  { name: "workers", waits: true, requires: [runtimes], ...inFolder("workers") },
+  { name: "packaging", optional: [runtimes, browser], ...testsOf("packaging", { limitMs: 900_000 }) },
+  { name: "workers", waits: true, requires: [runtimes], ...testsOf("workers") },
   {
     name: "stores",
     waits: true,
@@ -217,19 +217,19 @@ export const ALL_SUITES = [
     name: "moving-in",
     waits: true,
     requires: [runtimes, faketime, mariadb, zookeeper],
-    ...inFolder("moving-in", { limitMs: 600_000 }),
+    ...testsOf("moving-in", { limitMs: 600_000 }),
   },
   {
     name: "serverless",
     waits: true,
     requires: [runtimes, postgres],
-    ...inFolder("serverless"),
+    ...testsOf("serverless"),
   },
   {
     name: "segments-slow",
     waits: true,
     requires: [runtimes, postgres],
-    ...inFolder("segments/processes", { files: ["slow.test.mjs"] }),
+    ...testsOf("segments/processes/slow.test.mjs"),
   },
   { name: "segments-processes", ...segmentsProcesses("postgres", 18) },
   ...Object.keys(SERVERS).map((name) => ({ name: `nemesis-${name}`, ...nemesis(name, 27) })),
@@ -237,16 +237,16 @@ export const ALL_SUITES = [
     name: "url-shortener",
     waits: true,
     requires: [runtimes, browser, postgres],
-    ...inFolder("url-shortener"),
+    ...testsOf("url-shortener"),
   },
-  { name: "attacks-process", ...inFolder("attacks/process", { ownRoot: true }) },
+  { name: "attacks-process", ...testsOf("attacks/process", { ownRoot: true }) },
   { name: "cli", ...othersOf("cli", { ownRoot: true }) },
-  { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node22") },
-  { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/bun") },
-  { name: "deno", requires: [runtimes], ...inFolder("runtimes/deno") },
-  { name: "workers-tools", waits: true, requires: [runtimes, workersTools], ...inFolder("workers-tools") },
+  { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/node22") },
+  { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/bun") },
+  { name: "deno", requires: [runtimes], ...testsOf("runtimes/deno") },
+  { name: "workers-tools", waits: true, requires: [runtimes, workersTools], ...testsOf("workers-tools") },
   // It compiles its tests within the limit.
-  { name: "wasm-bindgen", ...inFolder("runtimes/wasm-bindgen", { limitMs: 900_000 }) },
+  { name: "wasm-bindgen", ...testsOf("runtimes/wasm-bindgen", { limitMs: 900_000 }) },
   { name: "consumers", ...consumers("--fast") },
   { name: "workers-load", ...workersLoad(20) },
 ];
