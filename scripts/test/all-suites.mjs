@@ -35,7 +35,7 @@ import {
   WASM_TARGET,
   whyNoAddon,
 } from "./commands.mjs";
-import { QUICK_FILES } from "./quick-suites.mjs";
+import { ATTACKS, QUICK_FILES, README } from "./quick-suites.mjs";
 
 /** The lease stores that have a server, and what their tests need. */
 export const SERVERS = {
@@ -82,7 +82,7 @@ export const segmentsProcesses = (store, seconds) => ({
   waits: true,
   requires: [runtimes, ...SERVERS[store]],
   env: { FRAZIL_SEGMENTS_STORE: store, FRAZIL_SEGMENTS_S: String(seconds) },
-  ...testsOf("segments/processes/processes.test.mjs", { limitMs: 1000 * (3 * seconds + 300) }),
+  ...testsOf("segment/processes/processes.test.mjs", { limitMs: 1000 * (3 * seconds + 300) }),
 });
 
 /** Lets processes mint under leases while faults strike them: for that many seconds, and then for half as many. */
@@ -90,14 +90,14 @@ export const nemesis = (store, seconds) => ({
   waits: true,
   requires: [runtimes, faketime, ...SERVERS[store]],
   env: { FRAZIL_NEMESIS_STORE: store, FRAZIL_NEMESIS_S: String(seconds) },
-  ...testsOf("nemesis", { limitMs: 1000 * (4 * seconds + 300) }),
+  ...testsOf("lease/processes", { limitMs: 1000 * (4 * seconds + 300) }),
 });
 
 /** Loads isolates of a Worker while faults strike them: for that many seconds, and then a broken object. */
 export const workersLoad = (seconds) => ({
   requires: [runtimes],
   env: { FRAZIL_WORKERS_LOAD_S: String(seconds) },
-  run: () => runTests("workers-load", { limitMs: 1000 * (3 * seconds + 300) }),
+  run: () => runTests("workers/load", { limitMs: 1000 * (3 * seconds + 300) }),
 });
 
 /** The tests of the state file. The stress test ("storm") lasts that many seconds. */
@@ -123,7 +123,7 @@ export const consumers = (half) => ({
 });
 
 /** The tests of a folder that are not quick. */
-const othersOf = (folder, options) => testsOf(folder, { ...options, except: QUICK_FILES });
+const othersOf = (folder, options) => testsOf(folder, { ...options, except: [...QUICK_FILES, ...README] });
 
 /** Tests of a store, with a limit that ends what hangs. */
 const store = (name, ...requires) => ({
@@ -161,33 +161,33 @@ export const ALL_SUITES = [
     whyUnavailable: async () => (await import("../instructions.mjs")).whyNotComparable(),
     requires: [valgrind],
     run: async () => {
-      runTests("instructions");
+      runTests("scripts/instructions.test.mjs");
       (await import("../instructions.mjs")).instructions();
     },
   },
   { name: "fuzz", requires: [fuzzer], run: async () => (await import("../proofs.mjs")).fuzz(10) },
-  { name: "leases-wasm", requires: [runtimes], waits: true, ...onBackend("leases", "wasm") },
-  { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segments", "wasm") },
+  { name: "leases-wasm", requires: [runtimes], waits: true, ...onBackend("lease", "wasm") },
+  { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segment", "wasm") },
   // They only compute. The limit ends what hangs.
-  ...["workers-simulation", "segmented-simulation", "lease-driver-simulation"].map((name) => ({
-    name,
-    ...testsOf(name, { limitMs: 900_000 }),
+  ...["workers", "segmented", "lease-driver"].map((name) => ({
+    name: `${name}-simulation`,
+    ...testsOf(`simulations/${name}`, { limitMs: 900_000 }),
   })),
-  { name: "attacks-native", ...onBackend("attacks", "native") },
-  { name: "attacks-wasm", ...onBackend("attacks", "wasm") },
+  { name: "attacks-native", ...onBackend(ATTACKS, "native") },
+  { name: "attacks-wasm", ...onBackend(ATTACKS, "wasm") },
   {
     name: "clock-steps",
     waits: true,
     whyUnavailable: whyNoAddon,
     requires: [faketime],
-    ...testsOf("clock-steps"),
+    ...testsOf("generator/clock-steps"),
   },
   {
     name: "transport",
     waits: true,
     requires: [runtimes, postgres],
     node: tools.node24,
-    ...testsOf("transport"),
+    ...othersOf("transport"),
   },
   {
     name: "pages-databases",
@@ -217,19 +217,19 @@ export const ALL_SUITES = [
     name: "moving-in",
     waits: true,
     requires: [runtimes, faketime, mariadb, zookeeper],
-    ...testsOf("moving-in", { limitMs: 600_000 }),
+    ...testsOf("stores/moving-in", { limitMs: 600_000 }),
   },
   {
     name: "serverless",
     waits: true,
     requires: [runtimes, postgres],
-    ...testsOf("serverless"),
+    ...testsOf("lease/serverless"),
   },
   {
     name: "segments-slow",
     waits: true,
     requires: [runtimes, postgres],
-    ...testsOf("segments/processes/slow.test.mjs"),
+    ...testsOf("segment/processes/slow.test.mjs"),
   },
   { name: "segments-processes", ...segmentsProcesses("postgres", 18) },
   ...Object.keys(SERVERS).map((name) => ({ name: `nemesis-${name}`, ...nemesis(name, 27) })),
@@ -239,12 +239,12 @@ export const ALL_SUITES = [
     requires: [runtimes, browser, postgres],
     ...testsOf("url-shortener"),
   },
-  { name: "attacks-process", ...testsOf("attacks/process", { ownRoot: true }) },
+  { name: "attacks-process", ...testsOf("core/binding", { ownRoot: true }) },
   { name: "cli", ...othersOf("cli", { ownRoot: true }) },
   { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/node22") },
   { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/bun") },
   { name: "deno", requires: [runtimes], ...testsOf("runtimes/deno") },
-  { name: "workers-tools", waits: true, requires: [runtimes, workersTools], ...testsOf("workers-tools") },
+  { name: "workers-tools", waits: true, requires: [runtimes, workersTools], ...testsOf("workers/tools") },
   // It compiles its tests within the limit.
   { name: "wasm-bindgen", ...testsOf("runtimes/wasm-bindgen", { limitMs: 900_000 }) },
   { name: "consumers", ...consumers("--fast") },

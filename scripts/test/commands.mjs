@@ -1,4 +1,4 @@
-// What suites run: cargo, Node's test runner on a folder of `tests-js`, and the checks of other scripts.
+// What suites run: cargo, Node's test runner on folders of `tests-js`, and the checks of other scripts.
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { promisify } from "node:util";
@@ -122,8 +122,9 @@ function testsAt(path) {
 }
 
 /**
- * The arguments of Node that run tests: those at `paths`, one or several, less the files that `except` names. A test that takes longer than
- * `limitMs` counts as hanging. `serial`: one file at a time (default: one for each processor but one). `ownRoot`: the tests open state files.
+ * The arguments of Node that run tests: those at `paths`, one or several, less the files that `except` names. A test that takes longer
+ * than `limitMs` counts as hanging. `serial`: one file at a time (default: one for each processor but one). `ownRoot`: the tests open
+ * state files.
  */
 function testArguments(paths, { except = [], limitMs = 300_000, serial = false, ownRoot = false } = {}) {
   const chosen = [paths].flat().flatMap(testsAt);
