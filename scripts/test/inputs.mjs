@@ -49,6 +49,7 @@ const RUNTIMES = [...TESTS, "tests-js/runtimes"];
 const PACKED = [...WITH_SERVERS, ...RUNTIMES, ...PAGES, "tests-js/packaging", "scripts"];
 const STORES = [
   ...MOVING_IN,
+  "tests-js/cli/cli.mjs",
   "tests-js/segment",
   "docs/stores.md",
   "docs/stores",
