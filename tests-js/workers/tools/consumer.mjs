@@ -15,7 +15,7 @@ const modules = join(here, "node_modules");
 /** The packages of the tools. */
 export const packages = {
   /** That of the suites which run Workers. It is newer than those of the plugins. */
-  wrangler: fileURLToPath(new URL("../node_modules/wrangler", import.meta.url)),
+  wrangler: fileURLToPath(new URL("../../node_modules/wrangler", import.meta.url)),
   vitePlugin: join(modules, "@cloudflare/vite-plugin"),
   vitestPlugin: join(modules, "@cloudflare/vitest-plugin"),
 };
