@@ -37,7 +37,7 @@ export const runtimes = {
 /** The plugins of Cloudflare for Vite and Vitest. */
 export const workersTools = {
   whyUnavailable: runtimes.whyUnavailable,
-  install: () => installPackages(`${folder}workers-tools/`, "installing the tools of Workers", ["--ignore-scripts"]),
+  install: () => installPackages(`${folder}workers/tools/`, "installing the tools of Workers", ["--ignore-scripts"]),
 };
 
 /** A tool that Debian packages install; `file` shows whether it is there. */

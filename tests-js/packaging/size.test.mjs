@@ -45,7 +45,7 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 //
 // **`Layout`** is the decoder (2.3), and checking a layout, composing, ranges, plans, arrays and signed columns. Of it: protection against
 // hostile code around the package 0.4 (every value is read once, and only own properties; layouts cannot change; array methods are those
-// of the load; progress is not read from errors); messages about the mistakes that everybody makes 0.6 (`tests-js/api/mistakes.txt`);
+// of the load; progress is not read from errors); messages about the mistakes that everybody makes 0.6 (`tests-js/base/mistakes.txt`);
 // options that have a class, and the nearest name 0.2; `range` 0.25; `decodeMany` into given arrays, with the name of
 // one that does not fit, 0.14, their places in memory 0.06, and the index of a wrong ID 0.01; refusing an epoch in seconds 0.03.
 //
