@@ -1,9 +1,10 @@
 // docs/architecture.md: the rooms that it lists are those of the tree, and each uses only rooms below it. Circles within a room are
-// found by biome. CONTRIBUTING.md: the files that it names are there.
+// found by biome and scripts/module-cycles.mjs. CONTRIBUTING.md: the files that it names are there.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { test } from "node:test";
+import { importsOf } from "../../scripts/module-cycles.mjs";
 import { root, textOf } from "./examples.mjs";
 
 const page = textOf("docs/architecture.md");
@@ -24,43 +25,72 @@ function roomsOf(text, folder) {
   return [...section.split("\n## ")[0].matchAll(/^\* `([^`]+)`:/gm)].map(([, room]) => room);
 }
 
-/** The imports from one room of the TypeScript package to another. */
-const arrows = sourcesOf("npm/frazil/src", ".ts").flatMap(([path, text]) =>
-  [...text.matchAll(IMPORT)]
-    .map(([, specifier]) => posix.join(posix.dirname(path), specifier))
-    .filter((target) => !target.startsWith("../") && roomOf(target) !== roomOf(path))
-    .map((target) => ({ path, from: roomOf(path), to: roomOf(target) })),
-);
+/** The rooms of a package, and its imports from one room to another. */
+const tree = (rooms, imports) => ({
+  rooms: [...new Set(rooms)],
+  arrows: imports
+    .map(([path, from, to]) => ({ path, from, to }))
+    .filter(({ from, to }) => rooms.includes(to) && from !== to),
+});
+
+function typescript() {
+  const sources = sourcesOf("npm/frazil/src", ".ts");
+  const imports = sources.flatMap(([path, text]) =>
+    [...text.matchAll(IMPORT)].map(([, specifier]) => [
+      path,
+      roomOf(path),
+      roomOf(posix.join(posix.dirname(path), specifier)),
+    ]),
+  );
+  return tree(
+    sources.map(([path]) => roomOf(path)),
+    imports,
+  );
+}
+
+/** Without `lib.rs`, the root of the crate, which exports the rooms. */
+function rust() {
+  const sources = sourcesOf("crates/core/src", ".rs").filter(([path]) => path !== "lib.rs");
+  const rooms = sources.map(([path]) => roomOf(path));
+  const ofModule = (module) => rooms.find((room) => room.replace(/\/$|\.rs$/, "") === module.split("::")[0]);
+  const imports = [...importsOf(Object.fromEntries(sources))].flatMap(([module, others]) =>
+    [...others].map((other) => [module, ofModule(module), ofModule(other)]),
+  );
+  return tree(rooms, imports);
+}
+
+const TREES = { "npm/frazil/src": typescript(), "crates/core/src": rust() };
 
 /** What is wrong with a list of rooms: rooms that are missing or gone, and imports that do not lead down. */
-function problems(rooms, there, imports) {
+function problems(text, folder, more = []) {
+  const listed = roomsOf(text, folder);
+  const { rooms, arrows } = TREES[folder];
   return [
-    ...there.filter((room) => !rooms.includes(room)).map((room) => `${room} is not listed`),
-    ...rooms.filter((room) => !there.includes(room)).map((room) => `${room} is gone`),
-    ...imports
-      .filter(({ from, to }) => rooms.indexOf(to) <= rooms.indexOf(from))
+    ...rooms.filter((room) => !listed.includes(room)).map((room) => `${room} is not listed`),
+    ...listed.filter((room) => !rooms.includes(room)).map((room) => `${room} is gone`),
+    ...[...arrows, ...more]
+      .filter(({ from, to }) => listed.indexOf(to) <= listed.indexOf(from))
       .map(({ path, to }) => `${path} uses ${to}`),
   ];
 }
 
-const there = [...new Set(sourcesOf("npm/frazil/src", ".ts").map(([path]) => roomOf(path)))];
-const rooms = roomsOf(page, "npm/frazil/src");
+for (const [folder, { arrows }] of Object.entries(TREES))
+  test(`the rooms of ${folder} are those of the page, and no import leads upwards`, () => {
+    assert.ok(arrows.length > 40, `${arrows.length}`);
+    assert.deepEqual(problems(page, folder), []);
+  });
 
-test("the rooms of the TypeScript package are those of the page, and no import leads upwards", () => {
-  assert.ok(arrows.length > 300, `${arrows.length}`);
-  assert.deepEqual(problems(rooms, there, arrows), []);
-});
-
-test("a room that is missing, one that is gone, an import upwards and a circle are found", () => {
-  const found = (text, more = []) => problems(roomsOf(text, "npm/frazil/src"), there, [...arrows, ...more]);
-  assert.deepEqual(found(page.replace("* `cli/`:", "* `shell/`:")), ["cli/ is not listed", "shell/ is gone"]);
-  const upwards = { path: "base/clock.ts", from: "base/", to: "lease/" };
-  assert.deepEqual(found(page, [upwards]), ["base/clock.ts uses lease/"]);
-  // lease/ uses stores/: with this import the two are a circle.
-  const back = { path: "stores/kit/limits.ts", from: "stores/", to: "lease/" };
-  assert.ok(arrows.some(({ from, to }) => from === "lease/" && to === "stores/"));
-  assert.deepEqual(found(page, [back]), ["stores/kit/limits.ts uses lease/"]);
-});
+for (const [folder, room, path, from, to] of [
+  // lease/ uses stores/, so with this import the two are a circle.
+  ["npm/frazil/src", "cli/", "stores/kit/limits.ts", "stores/", "lease/"],
+  ["crates/core/src", "abi/", "mint::state", "mint/", "lease/"],
+])
+  test(`${folder}: a room that is missing, one that is gone, an import upwards and a circle are found`, () => {
+    const renamed = page.replace(`* \`${room}\`:`, `* \`x-${room}\`:`);
+    assert.deepEqual(problems(renamed, folder).slice(0, 2), [`${room} is not listed`, `x-${room} is gone`]);
+    assert.deepEqual(problems(page, folder, [{ path, from, to }]), [`${path} uses ${to}`]);
+    assert.ok(TREES[folder].arrows.some((arrow) => arrow.from === to && arrow.to === from));
+  });
 
 test("the page is two screens, with a glossary of at most 30 words", () => {
   const [, words] = page.split("## Words\n");
