@@ -1,39 +1,14 @@
-//! IDs as text: hexadecimal, Crockford's base 32, and bases 36, 58, 62 and 64.
-//!
-//! | form | digits | width | alphabet |
-//! |---|---|---|---|
-//! | [`TextForm::Hex`] | 16 | 16 | `0-9a-f` |
-//! | [`TextForm::Base32`] | 32 | 13 | `0-9A-Z` without `I`, `L`, `O`, `U` (Crockford) |
-//! | [`TextForm::Crockford`] | 32 | 13 | the same; reads lower case too, `I` and `L` as `1`, and `O` as `0` |
-//! | [`TextForm::Base36`] | 36 | 13 | `0-9a-z` |
-//! | [`TextForm::Base58`] | 58 | 11 | `1-9A-Za-z` without `I`, `O`, `l` (Bitcoin); its zero is `1` |
-//! | [`TextForm::Base62`] | 62 | 11 | `0-9A-Za-z` |
-//! | [`TextForm::Base64Url`] | 64 | 11 | `A-Za-z0-9-_` (RFC 4648); its zero is `A` |
-//! | [`TextForm::BwmarrinBase32`], [`TextForm::BwmarrinBase58`] | 32, 58 | 13, 11 | those of the Go package bwmarrin/snowflake |
-//!
-//! A form has a **fixed** width and is padded with its digit for zero. [`TextForm::short`] is the same without that padding, for
-//! links.
-//!
-//! * **Any ID**: the forms hold every number of 64 bits, whatever its layout.
-//! * **In order**: the alphabets ascend in ASCII, so fixed texts sort byte by byte as their numbers do, except those of
-//!   `Base64Url` and of the two of bwmarrin. Short texts do not, since a longer one can sort before a shorter one; nor do texts
-//!   under a collation that folds case.
-//! * **One text for each ID**: only the text that is written is read, except by `Crockford`. Other case, other width, blanks,
-//!   signs and numbers of more than 64 bits are refused with the [position](Error::position); nothing is trimmed, folded or wrapped.
-//! * **No allocation** except for a `String` that is returned, and nothing here can panic.
-//!
-//! Not covered: an alphabet of your own (`customForm(alphabet)` is in the npm package alone); the decimal form, which is
-//! [`Layout::parse`](crate::Layout::parse) and `to_string`; eight bytes, most significant first, which sort like the numbers and are
-//! [`u64::to_be_bytes`] and [`u64::from_be_bytes`]; Crockford's hyphens and check digit.
-//!
-//! Sources: Crockford's "Base 32", <https://www.crockford.com/base32.html>; the base 58 of Bitcoin,
-//! draft-msporny-base58; the base 62 of GNU MP's `mpz_get_str`; RFC 4648, section 5; `Base32` and `Base58` of
-//! github.com/bwmarrin/snowflake.
+//! The forms of fixed width.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use core::fmt;
 
+use super::digits::{
+    BASE32, BASE32_PAIRS, BASE36, BASE36_PAIRS, BASE58, BASE58_PAIRS, BASE62, BASE62_PAIRS, BASE64_URL, BASE64_URL_PAIRS,
+    BWMARRIN_BASE32, BWMARRIN_BASE32_PAIRS, BWMARRIN_BASE58, BWMARRIN_BASE58_PAIRS, CROCKFORD, Digits, HEX, HEX_PAIRS, NO_DIGIT,
+    write, write_all,
+};
 use crate::error::{Code, Error, Result, Rule, Subject};
 
 /// A way to write an ID as text of a fixed width.
@@ -85,121 +60,6 @@ pub enum TextForm {
     BwmarrinBase58,
 }
 
-/// The digits of a form and their tables.
-struct Digits {
-    alphabet: &'static str,
-    base: u64,
-    width: usize,
-    /// The rule that a character breaks if it is no digit.
-    rule: Rule,
-    /// The value of each byte as a digit, or `NO_DIGIT`.
-    values: [u8; 256],
-}
-
-const NO_DIGIT: u8 = u8::MAX;
-
-impl Digits {
-    const fn new(alphabet: &'static str, width: usize, rule: Rule) -> Self {
-        let bytes = alphabet.as_bytes();
-        let mut values = [NO_DIGIT; 256];
-        let mut at = 0;
-        while at < bytes.len() {
-            #[expect(clippy::cast_possible_truncation, reason = "no alphabet has 256 digits, and this is compiled, not run")]
-            let value = at as u8;
-            values[bytes[at] as usize] = value;
-            at += 1;
-        }
-        Self { alphabet, base: bytes.len() as u64, width, rule, values }
-    }
-
-    /// The same, and it reads each byte of `others` as the digit in the same place.
-    const fn reading(mut self, others: &[u8]) -> Self {
-        let mut at = 0;
-        while at < others.len() {
-            #[expect(clippy::cast_possible_truncation, reason = "no alphabet has 256 digits, and this is compiled, not run")]
-            let value = at as u8;
-            self.values[others[at] as usize] = value;
-            at += 1;
-        }
-        self
-    }
-
-    /// Whether texts sort as their numbers, because the alphabet ascends.
-    const fn is_ordered(&self) -> bool {
-        let bytes = self.alphabet.as_bytes();
-        let mut at = 1;
-        while at < bytes.len() {
-            if bytes[at - 1] >= bytes[at] {
-                return false;
-            }
-            at += 1;
-        }
-        true
-    }
-}
-
-/// Every pair of digits, so that one division yields two digits. `PAIRS` is the square of the base.
-const fn pairs<const PAIRS: usize>(digits: &Digits) -> [[u8; 2]; PAIRS] {
-    let bytes = digits.alphabet.as_bytes();
-    assert!(bytes.len() * bytes.len() == PAIRS, "every pair has a place");
-    let mut pairs = [[0; 2]; PAIRS];
-    let mut at = 0;
-    while at < PAIRS {
-        pairs[at] = [bytes[at / bytes.len()], bytes[at % bytes.len()]];
-        at += 1;
-    }
-    pairs
-}
-
-// The widths: 16^16 is 2^64; 32^12 < 36^12 < 2^64 < 32^13; 58^10 < 62^10 < 2^64 < 58^11; 64^10 < 2^64 < 64^11.
-static HEX: Digits = Digits::new("0123456789abcdef", 16, Rule::TextHex);
-static BASE32: Digits = Digits::new("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 13, Rule::TextBase32);
-static BASE58: Digits = Digits::new("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", 11, Rule::TextBase58);
-static BASE62: Digits = Digits::new("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 11, Rule::TextBase62);
-static BASE36: Digits = Digits::new("0123456789abcdefghijklmnopqrstuvwxyz", 13, Rule::TextBase36);
-static CROCKFORD: Digits = Digits::new(BASE32.alphabet, 13, Rule::TextCrockford)
-    .reading(b"0123456789abcdefghjkmnpqrstvwxyz")
-    .reading(b"OI")
-    .reading(b"oi")
-    .reading(b"OL")
-    .reading(b"ol");
-static BASE64_URL: Digits =
-    Digits::new("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 11, Rule::TextBase64Url);
-static BWMARRIN_BASE32: Digits = Digits::new("ybndrfg8ejkmcpqxot1uwisza345h769", 13, Rule::TextAlphabet);
-static BWMARRIN_BASE58: Digits =
-    Digits::new("123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ", 11, Rule::TextAlphabet);
-
-static HEX_PAIRS: [[u8; 2]; 16 * 16] = pairs(&HEX);
-static BASE32_PAIRS: [[u8; 2]; 32 * 32] = pairs(&BASE32);
-static BASE58_PAIRS: [[u8; 2]; 58 * 58] = pairs(&BASE58);
-static BASE62_PAIRS: [[u8; 2]; 62 * 62] = pairs(&BASE62);
-static BASE36_PAIRS: [[u8; 2]; 36 * 36] = pairs(&BASE36);
-static BASE64_URL_PAIRS: [[u8; 2]; 64 * 64] = pairs(&BASE64_URL);
-static BWMARRIN_BASE32_PAIRS: [[u8; 2]; 32 * 32] = pairs(&BWMARRIN_BASE32);
-static BWMARRIN_BASE58_PAIRS: [[u8; 2]; 58 * 58] = pairs(&BWMARRIN_BASE58);
-
-/// Writes the low digits of a number, as many as there is room for. The number of pairs is part of the type, so that the divisor
-/// is a constant for the compiler.
-fn write<const PAIRS: usize>(pairs: &[[u8; 2]; PAIRS], mut number: u64, text: &mut [u8]) {
-    for place in text.rchunks_mut(2) {
-        // A remainder of a division by PAIRS is always the index of a pair.
-        let pair = usize::try_from(number % PAIRS as u64).ok().and_then(|at| pairs.get(at)).copied().unwrap_or_default();
-        number /= PAIRS as u64;
-        match place {
-            [high, low] => [*high, *low] = pair,
-            // The first character of an odd width: the pair is a zero and a digit.
-            first => first.fill(pair[1]),
-        }
-    }
-}
-
-/// Writes the texts of IDs, of WIDTH characters each.
-fn write_all<const PAIRS: usize, const WIDTH: usize>(pairs: &[[u8; 2]; PAIRS], ids: &[u64], texts: &mut [u8]) {
-    for (id, text) in ids.iter().zip(texts.as_chunks_mut::<WIDTH>().0) {
-        write(pairs, *id, text);
-    }
-}
-
 impl TextForm {
     /// Every form.
     ///
@@ -230,7 +90,7 @@ impl TextForm {
     /// ```
     pub const MAX_WIDTH: usize = 16;
 
-    const fn digits(self) -> &'static Digits {
+    pub(super) const fn digits(self) -> &'static Digits {
         match self {
             Self::Hex => &HEX,
             Self::Base32 => &BASE32,
@@ -274,18 +134,6 @@ impl TextForm {
     #[must_use]
     pub const fn width(self) -> usize {
         self.digits().width
-    }
-
-    /// The same form without leading digits for zero.
-    ///
-    /// ```
-    /// use frazil::TextForm;
-    /// assert_eq!(TextForm::Base62.encode(63), "00000000011");
-    /// assert_eq!(TextForm::Base62.short().encode(63), "11");
-    /// ```
-    #[must_use]
-    pub const fn short(self) -> ShortForm {
-        ShortForm(self)
     }
 
     /// The text of an ID.
@@ -407,103 +255,12 @@ impl TextForm {
     }
 }
 
-/// A [`TextForm`] without leading digits for zero: 1 character up to the width of the form. The ID 0 is one digit.
-///
-/// For links that people see. Texts of different lengths do not sort as their IDs: `"z"` is 61 and `"10"` is 62.
-///
-/// ```
-/// use frazil::TextForm;
-/// let link = TextForm::Base58.short();
-/// assert_eq!(link.encode(175_928_847_299_117_063), "QgmVVkniES");
-/// assert_eq!(link.decode("QgmVVkniES")?, 175_928_847_299_117_063);
-/// # Ok::<(), frazil::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ShortForm(TextForm);
-
-impl ShortForm {
-    /// The text of an ID.
-    ///
-    /// ```
-    /// assert_eq!(frazil::TextForm::Hex.short().encode(0), "0");
-    /// ```
-    #[must_use]
-    pub fn encode(self, id: u64) -> String {
-        self.encode_into(id, &mut [0; TextForm::MAX_WIDTH]).to_owned()
-    }
-
-    /// The text of an ID in the caller's memory, without allocating. All of `room` is overwritten.
-    ///
-    /// ```
-    /// use frazil::TextForm;
-    /// let mut room = [0; TextForm::MAX_WIDTH];
-    /// assert_eq!(TextForm::Base58.short().encode_into(58, &mut room), "21");
-    /// ```
-    #[must_use]
-    pub fn encode_into(self, id: u64, room: &mut [u8; TextForm::MAX_WIDTH]) -> &str {
-        let text = self.0.encode_into(id, room);
-        let zero = self.0.alphabet().as_bytes().first();
-        // The last digit stays even if it is the digit for zero.
-        let zeros = text.bytes().take(self.0.width().saturating_sub(1)).take_while(|byte| Some(byte) == zero).count();
-        text.get(zeros..).unwrap_or(text)
-    }
-
-    /// The text of an ID for `write!` and `format!`, without allocating.
-    ///
-    /// ```
-    /// use frazil::TextForm;
-    /// assert_eq!(format!("https://example.org/{}", TextForm::Hex.short().display(255)), "https://example.org/ff");
-    /// ```
-    #[must_use]
-    pub fn display(self, id: u64) -> impl fmt::Display + Copy {
-        Displayed { id, form: self.0, is_short: true }
-    }
-
-    /// The ID of a text.
-    ///
-    /// # Errors
-    /// `INVALID_TEXT` for anything that [`encode`](Self::encode) does not write, with the position of the first byte that
-    /// is wrong: a digit for zero in front of others, and what [`TextForm::decode`] names.
-    ///
-    /// ```
-    /// use frazil::{Rule, TextForm};
-    /// let link = TextForm::Base62.short();
-    /// assert_eq!(link.decode("z")?, 61);
-    /// let error = link.decode("0z").unwrap_err();
-    /// assert_eq!((error.rule(), error.position()), (Rule::TextZeros, Some(0)));
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    pub fn decode(self, text: &str) -> Result<u64> {
-        let first = text.as_bytes().first().map(|&byte| self.0.digits().values[usize::from(byte)]);
-        if text.len() > 1 && first == Some(0) {
-            return Err(Error::bad_text(Rule::TextZeros, 0, 0));
-        }
-        read(self.0, text, 1, Rule::TextShort)
-    }
-
-    /// The IDs of many texts.
-    ///
-    /// # Errors
-    /// As [`decode`](Self::decode), with the [index](Error::index) of the first text at fault; `INVALID_ARGUMENT` unless
-    /// `ids` is as long as `texts`. Nothing has been written then.
-    ///
-    /// ```
-    /// let mut ids = [0; 2];
-    /// frazil::TextForm::Base62.short().decode_many(&["z", "10"], &mut ids)?;
-    /// assert_eq!(ids, [61, 62]);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    pub fn decode_many<T: AsRef<str>>(self, texts: &[T], ids: &mut [u64]) -> Result<()> {
-        read_many(texts, ids, |text| self.decode(text))
-    }
-}
-
 /// An ID with the form that a formatter writes it in.
 #[derive(Clone, Copy)]
-struct Displayed {
-    id: u64,
-    form: TextForm,
-    is_short: bool,
+pub(super) struct Displayed {
+    pub(super) id: u64,
+    pub(super) form: TextForm,
+    pub(super) is_short: bool,
 }
 
 impl fmt::Display for Displayed {
@@ -516,7 +273,7 @@ impl fmt::Display for Displayed {
 
 /// Reads a text of at least `least` digits from the left, so that everything before the position of an error is right. The first
 /// byte outside ASCII is no digit, so a position counts both bytes and characters.
-fn read(form: TextForm, text: &str, least: usize, length: Rule) -> Result<u64> {
+pub(super) fn read(form: TextForm, text: &str, least: usize, length: Rule) -> Result<u64> {
     let Digits { base, width, rule, ref values, .. } = *form.digits();
     let mut id = Some(0_u64);
     // Of base 64, the number without its last digit, and that digit.
@@ -560,7 +317,7 @@ fn too_large(form: TextForm, text: &str) -> Error {
 }
 
 /// Reads all texts once to check them, and a second time to write the IDs, so that a refusal changes nothing.
-fn read_many<T: AsRef<str>>(texts: &[T], ids: &mut [u64], read: impl Fn(&str) -> Result<u64>) -> Result<()> {
+pub(super) fn read_many<T: AsRef<str>>(texts: &[T], ids: &mut [u64], read: impl Fn(&str) -> Result<u64>) -> Result<()> {
     check_room(ids.len(), texts.len())?;
     for (index, text) in texts.iter().enumerate() {
         read(text.as_ref()).map_err(|error| error.with_index(index))?;
