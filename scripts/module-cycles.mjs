@@ -14,7 +14,7 @@ import { root } from "./shell.mjs";
 const code = (text) =>
   text.replace(/#\[cfg\((?:all\()?test\b[^\]]*\]\s*mod \w+ \{[\s\S]*$/, "").replace(/\/\/.*|"(?:[^"\\]|\\.)*"/g, "");
 
-/** The module that a file of a crate holds: `""`, `page`, `page::slots`. */
+/** The module that a file of a crate holds: `""`, `abi`, `abi::slots`. */
 const moduleOf = (file) =>
   file
     .replace(/\.rs$/, "")
@@ -38,8 +38,8 @@ function paths(tree, prefix = "") {
   return parts.flatMap((part) => (part ? paths(part, prefix + tree.slice(0, open)) : []));
 }
 
-/** The first circle of imports among the files of a crate, as the modules in it; `undefined` where there is none. */
-export function circle(files) {
+/** The modules that each module of a crate imports, by its files. The root of the crate is `""`. */
+export function importsOf(files) {
   const modules = new Map(Object.entries(files).map(([file, text]) => [moduleOf(file), code(text)]));
   const resolve = (from, path) => {
     const names = path.split("::");
@@ -62,6 +62,12 @@ export function circle(files) {
     const found = [...used, ...inline].map((path) => resolve(module, path));
     imports.set(module, new Set(found.filter((other) => other !== undefined && other !== module)));
   }
+  return imports;
+}
+
+/** The first circle of imports among the files of a crate, as the modules in it; `undefined` where there is none. */
+export function circle(files) {
+  const imports = importsOf(files);
   const done = new Set();
   const visit = (module, way) => {
     if (way.includes(module)) return [...way.slice(way.indexOf(module)), module];
@@ -73,7 +79,7 @@ export function circle(files) {
     done.add(module);
     return undefined;
   };
-  for (const module of modules.keys()) {
+  for (const module of imports.keys()) {
     const found = visit(module, []);
     if (found) return found;
   }

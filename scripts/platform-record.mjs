@@ -28,7 +28,7 @@ emulator, or parts of another system; such a run does not count for a release.
 |---|---|---|---|---|---|---|
 ${results.join("")}
 The addon that ran, and the command, in a folder with the installed tarballs. \`CHECK\` is ${checks.join(", ")}:
-\`tests-js/platforms/main.mjs\` says what each does.
+\`tests-js/runtimes/platforms/main.mjs\` says what each does.
 
 | platform | SHA-256 of \`frazil.node\` | command |
 |---|---|---|

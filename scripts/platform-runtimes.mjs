@@ -65,7 +65,13 @@ async function underMusl() {
       );
     }
     const shim = ["-nostdlib", "-shared", "-fPIC", "-o", `${folder}libshim.so`];
-    run(zig.program, ["cc", "-target", "x86_64-linux-musl", ...shim, `${root}tests-js/platforms/libstdcxx-shim.c`]);
+    run(zig.program, [
+      "cc",
+      "-target",
+      "x86_64-linux-musl",
+      ...shim,
+      `${root}tests-js/runtimes/platforms/libstdcxx-shim.c`,
+    ]);
   });
   const env = { LD_LIBRARY_PATH: libraries, LD_PRELOAD: `${libraries}libshim.so` };
   // The loader prints its version and fails, as it does for any call without a program.

@@ -90,7 +90,7 @@ function listed(folder, list) {
   return text.split("\n").filter((line) => line !== "");
 }
 
-/** The mutants that .cargo/mutants.toml excludes because docs/proofs.md explains why they are equivalent. */
+/** The mutants that .cargo/mutants.toml excludes, and explains why they are equivalent. */
 function explained() {
   const names = (...options) => ask("cargo", ["mutants", "--list", "--colors", "never", ...options]).split("\n");
   const config = readFileSync(`${root}.cargo/mutants.toml`, "utf8");
@@ -133,8 +133,8 @@ export function mutants() {
   writeFileSync(
     `${root}docs/proofs/mutants.md`,
     `# Mutants, ${new Date().toISOString().slice(0, 10)}\n\n` +
-      `Written by \`npm test -- mutants\` with ${versions.join(" and ")}. [Proofs](../proofs.md) says why the\n` +
-      `explained ones are no defects.\n\n` +
+      `Written by \`npm test -- mutants\` with ${versions.join(" and ")}. \`.cargo/mutants.toml\` says\n` +
+      `why the explained ones are no defects.\n\n` +
       row(["file", ...Object.keys(lists)]) +
       row(["---", ...Object.keys(lists).map(() => "---:")]) +
       files

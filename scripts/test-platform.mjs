@@ -103,7 +103,7 @@ await step("installing the tarballs", () => install(packed));
 // A package of npm, which `setUp` installs.
 const { build: bundle } = await import("esbuild");
 await bundle({
-  entryPoints: [`${root}tests-js/platforms/main.mjs`],
+  entryPoints: [`${root}tests-js/runtimes/platforms/main.mjs`],
   outfile: join(folder, "main.mjs"),
   bundle: true,
   format: "esm",

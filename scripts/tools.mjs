@@ -37,7 +37,7 @@ export const runtimes = {
 /** The plugins of Cloudflare for Vite and Vitest. */
 export const workersTools = {
   whyUnavailable: runtimes.whyUnavailable,
-  install: () => installPackages(`${folder}workers-tools/`, "installing the tools of Workers", ["--ignore-scripts"]),
+  install: () => installPackages(`${folder}workers/tools/`, "installing the tools of Workers", ["--ignore-scripts"]),
 };
 
 /** A tool that Debian packages install; `file` shows whether it is there. */
@@ -163,3 +163,9 @@ export const denier = {
   },
   version: DENY,
 };
+
+/** cargo-deny with what fetches the database of advisories, which is a git repository. */
+export const advisor = cargoCommand("deny", DENY);
+
+/** Compares the public items of a crate with those of another commit. */
+export const semverChecker = cargoCommand("semver-checks", "0.51.0");

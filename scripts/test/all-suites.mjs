@@ -25,17 +25,17 @@ import {
   cargoLoom,
   cargoTest,
   coreTest,
-  inFolder,
   miriTests,
   onBackend,
   oracle,
+  runTests,
   stateFileTests,
   stateFileTestsAtOnce,
-  testFolder,
+  testsOf,
   WASM_TARGET,
   whyNoAddon,
 } from "./commands.mjs";
-import { QUICK_FILES } from "./quick-suites.mjs";
+import { ATTACKS, QUICK_FILES, README } from "./quick-suites.mjs";
 
 /** The lease stores that have a server, and what their tests need. */
 export const SERVERS = {
@@ -82,7 +82,7 @@ export const segmentsProcesses = (store, seconds) => ({
   waits: true,
   requires: [runtimes, ...SERVERS[store]],
   env: { FRAZIL_SEGMENTS_STORE: store, FRAZIL_SEGMENTS_S: String(seconds) },
-  ...inFolder("segments/processes", { files: ["processes.test.mjs"], limitMs: 1000 * (3 * seconds + 300) }),
+  ...testsOf("segment/processes/processes.test.mjs", { limitMs: 1000 * (3 * seconds + 300) }),
 });
 
 /** Lets processes mint under leases while faults strike them: for that many seconds, and then for half as many. */
@@ -90,23 +90,23 @@ export const nemesis = (store, seconds) => ({
   waits: true,
   requires: [runtimes, faketime, ...SERVERS[store]],
   env: { FRAZIL_NEMESIS_STORE: store, FRAZIL_NEMESIS_S: String(seconds) },
-  ...inFolder("nemesis", { limitMs: 1000 * (4 * seconds + 300) }),
+  ...testsOf("lease/processes", { limitMs: 1000 * (4 * seconds + 300) }),
 });
 
 /** Loads isolates of a Worker while faults strike them: for that many seconds, and then a broken object. */
 export const workersLoad = (seconds) => ({
   requires: [runtimes],
   env: { FRAZIL_WORKERS_LOAD_S: String(seconds) },
-  run: () => testFolder("workers-load", { limitMs: 1000 * (3 * seconds + 300) }),
+  run: () => runTests("workers/load", { limitMs: 1000 * (3 * seconds + 300) }),
 });
 
 /** The tests of the state file. The stress test ("storm") lasts that many seconds. */
-export const stateFile = (seconds, options) => ({
+export const stateFile = (seconds, paths = "local") => ({
   waits: true,
   whyUnavailable: whyNoAddon,
   env: { FRAZIL_STORM_S: String(seconds) },
   // One file at a time: a process in a mount namespace keeps the mounts of concurrent tests busy.
-  ...inFolder("local", { serial: true, ownRoot: true, ...options }),
+  ...testsOf(paths, { serial: true, ownRoot: true }),
 });
 
 /** Installs and runs the packed package in each tool and runtime. FRAZIL_CONSUMERS names single ones. */
@@ -117,13 +117,13 @@ export const consumers = (half) => ({
     try {
       run(process.execPath, [`${root}tests-js/consumers/run.mjs`, half]);
     } finally {
-      testFolder("consumers");
+      runTests("consumers");
     }
   },
 });
 
 /** The tests of a folder that are not quick. */
-const othersOf = (folder, options) => inFolder(folder, { ...options, except: QUICK_FILES[folder] });
+const othersOf = (folder, options) => testsOf(folder, { ...options, except: [...QUICK_FILES, ...README] });
 
 /** Tests of a store, with a limit that ends what hangs. */
 const store = (name, ...requires) => ({
@@ -161,33 +161,33 @@ export const ALL_SUITES = [
     whyUnavailable: async () => (await import("../instructions.mjs")).whyNotComparable(),
     requires: [valgrind],
     run: async () => {
-      testFolder("instructions");
+      runTests("scripts/instructions.test.mjs");
       (await import("../instructions.mjs")).instructions();
     },
   },
   { name: "fuzz", requires: [fuzzer], run: async () => (await import("../proofs.mjs")).fuzz(10) },
-  { name: "leases-wasm", requires: [runtimes], waits: true, ...onBackend("leases", "wasm") },
-  { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segments", "wasm") },
+  { name: "leases-wasm", requires: [runtimes], waits: true, ...onBackend("lease", "wasm") },
+  { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segment", "wasm") },
   // They only compute. The limit ends what hangs.
-  ...["workers-simulation", "segmented-simulation", "lease-driver-simulation"].map((name) => ({
-    name,
-    ...inFolder(name, { limitMs: 900_000 }),
+  ...["workers", "segmented", "lease-driver"].map((name) => ({
+    name: `${name}-simulation`,
+    ...testsOf(`simulations/${name}`, { limitMs: 900_000 }),
   })),
-  { name: "attacks-native", ...onBackend("attacks", "native") },
-  { name: "attacks-wasm", ...onBackend("attacks", "wasm") },
+  { name: "attacks-native", ...onBackend(ATTACKS, "native") },
+  { name: "attacks-wasm", ...onBackend(ATTACKS, "wasm") },
   {
     name: "clock-steps",
     waits: true,
     whyUnavailable: whyNoAddon,
     requires: [faketime],
-    ...inFolder("clock-steps"),
+    ...testsOf("generator/clock-steps"),
   },
   {
     name: "transport",
     waits: true,
     requires: [runtimes, postgres],
     node: tools.node24,
-    ...inFolder("transport"),
+    ...othersOf("transport"),
   },
   {
     name: "pages-databases",
@@ -198,8 +198,8 @@ export const ALL_SUITES = [
   },
   { name: "local", ...stateFile(20), optional: [faketime, fileSystems] },
   // A release is packed and published several times, on a machine that may have other work: the limit ends what hangs.
-  { name: "packaging", optional: [runtimes, browser], ...inFolder("packaging", { limitMs: 900_000 }) },
-  { name: "workers", waits: true, requires: [runtimes], ...inFolder("workers") },
+  { name: "packaging", optional: [runtimes, browser], ...testsOf("packaging", { limitMs: 900_000 }) },
+  { name: "workers", waits: true, requires: [runtimes], ...testsOf("workers") },
   {
     name: "stores",
     waits: true,
@@ -217,19 +217,19 @@ export const ALL_SUITES = [
     name: "moving-in",
     waits: true,
     requires: [runtimes, faketime, mariadb, zookeeper],
-    ...inFolder("moving-in", { limitMs: 600_000 }),
+    ...testsOf("stores/moving-in", { limitMs: 600_000 }),
   },
   {
     name: "serverless",
     waits: true,
     requires: [runtimes, postgres],
-    ...inFolder("serverless"),
+    ...testsOf("lease/serverless"),
   },
   {
     name: "segments-slow",
     waits: true,
     requires: [runtimes, postgres],
-    ...inFolder("segments/processes", { files: ["slow.test.mjs"] }),
+    ...testsOf("segment/processes/slow.test.mjs"),
   },
   { name: "segments-processes", ...segmentsProcesses("postgres", 18) },
   ...Object.keys(SERVERS).map((name) => ({ name: `nemesis-${name}`, ...nemesis(name, 27) })),
@@ -237,16 +237,16 @@ export const ALL_SUITES = [
     name: "url-shortener",
     waits: true,
     requires: [runtimes, browser, postgres],
-    ...inFolder("url-shortener"),
+    ...testsOf("url-shortener"),
   },
-  { name: "attacks-process", ...inFolder("attacks/process", { ownRoot: true }) },
+  { name: "attacks-process", ...testsOf("core/binding", { ownRoot: true }) },
   { name: "cli", ...othersOf("cli", { ownRoot: true }) },
-  { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node22") },
-  { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/bun") },
-  { name: "deno", requires: [runtimes], ...inFolder("runtimes/deno") },
-  { name: "workers-tools", waits: true, requires: [runtimes, workersTools], ...inFolder("workers-tools") },
+  { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/node22") },
+  { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/bun") },
+  { name: "deno", requires: [runtimes], ...testsOf("runtimes/deno") },
+  { name: "workers-tools", waits: true, requires: [runtimes, workersTools], ...testsOf("workers/tools") },
   // It compiles its tests within the limit.
-  { name: "wasm-bindgen", ...inFolder("runtimes/wasm-bindgen", { limitMs: 900_000 }) },
+  { name: "wasm-bindgen", ...testsOf("runtimes/wasm-bindgen", { limitMs: 900_000 }) },
   { name: "consumers", ...consumers("--fast") },
   { name: "workers-load", ...workersLoad(20) },
 ];

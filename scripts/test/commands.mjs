@@ -1,4 +1,4 @@
-// What suites run: cargo, Node's test runner on a folder of `tests-js`, and the checks of other scripts.
+// What suites run: cargo, Node's test runner on folders of `tests-js`, and the checks of other scripts.
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { promisify } from "node:util";
@@ -53,7 +53,7 @@ export async function stateFileTestsAtOnce() {
  */
 export function cargoLoom(command, ...args) {
   const target = `${process.env.CARGO_TARGET_DIR ?? `${root}target`}/loom`;
-  const chosen = ["-p", "frazil", "--features", "loom,page", "--profile", "loom", "--target-dir", target];
+  const chosen = ["-p", "frazil", "--features", "loom,abi", "--profile", "loom", "--target-dir", target];
   run("cargo", [command, "--locked", "--quiet", ...chosen, ...args], {
     env: { ...process.env, RUSTFLAGS: "--cfg frazil_loom" },
   });
@@ -113,32 +113,39 @@ export function coreTests() {
 export const coreTest = (name, env) =>
   optimised([name], ["--", "--nocapture", ...(name === "lease_model" ? [] : ["--test-threads=1"])], env);
 
-/**
- * The arguments of Node that run the tests of a folder: those of its files that `files` names (default: all), less those that `except`
- * names. A test that takes longer than `limitMs` counts as hanging. `serial`: one file at a time (default: one for each processor but
- * one). `ownRoot`: the tests open state files.
- */
-function folderArguments(folder, { files, except = [], limitMs = 300_000, serial = false, ownRoot = false } = {}) {
-  const all = readdirSync(`${root}tests-js/${folder}`).filter((name) => name.endsWith(".test.mjs"));
-  const chosen = files ?? all.filter((name) => !except.includes(name));
-  for (const name of chosen) if (!all.includes(name)) throw new Error(`tests-js/${folder} has no ${name}`);
-  const concurrency = serial ? ["--test-concurrency=1"] : [];
-  const paths = chosen.map((name) => `${root}tests-js/${folder}/${name}`);
-  const through = ownRoot ? [OWN_ROOT, process.execPath] : [];
-  return [...through, FILE_LIMIT, "--test", `--test-timeout=${limitMs}`, REPORTER, ...concurrency, ...paths];
+/** The files of tests that a path below `tests-js` stands for: its own, or those in the folder, but not in the folders there. */
+function testsAt(path) {
+  if (path.endsWith(".test.mjs")) return [path];
+  const names = readdirSync(`${root}tests-js/${path}`).filter((name) => name.endsWith(".test.mjs"));
+  if (names.length === 0) throw new Error(`tests-js/${path} has no tests`);
+  return names.map((name) => `${path}/${name}`);
 }
 
-/** Runs the tests of a folder, in a suite that does more. */
-export const testFolder = (folder, options) => run(process.execPath, folderArguments(folder, options));
+/**
+ * The arguments of Node that run tests: those at `paths`, one or several, less the files that `except` names. A test that takes longer
+ * than `limitMs` counts as hanging. `serial`: one file at a time (default: one for each processor but one). `ownRoot`: the tests open
+ * state files.
+ */
+function testArguments(paths, { except = [], limitMs = 300_000, serial = false, ownRoot = false } = {}) {
+  const chosen = [paths].flat().flatMap(testsAt);
+  const files = chosen.filter((path) => !except.includes(path)).map((path) => `${root}tests-js/${path}`);
+  for (const file of files) if (!existsSync(file)) throw new Error(`there is no ${file}`);
+  const concurrency = serial ? ["--test-concurrency=1"] : [];
+  const through = ownRoot ? [OWN_ROOT, process.execPath] : [];
+  return [...through, FILE_LIMIT, "--test", `--test-timeout=${limitMs}`, REPORTER, ...concurrency, ...files];
+}
 
-/** A suite that runs the tests of a folder. It need not be alone on the machine. */
-export const inFolder = (folder, options) => ({ nodeArguments: () => folderArguments(folder, options) });
+/** Runs the tests at paths, in a suite that does more. */
+export const runTests = (paths, options) => run(process.execPath, testArguments(paths, options));
+
+/** A suite that runs the tests at paths. It need not be alone on the machine. */
+export const testsOf = (paths, options) => ({ nodeArguments: () => testArguments(paths, options) });
 
 /** The same, on a backend. */
-export const onBackend = (folder, backend, options) => ({
+export const onBackend = (paths, backend, options) => ({
   ...(backend === "native" && { whyUnavailable: whyNoAddon }),
   env: { FRAZIL_BACKEND: backend },
-  ...inFolder(folder, options),
+  ...testsOf(paths, options),
 });
 
 export const whyNoAddon = () => (isLinuxX64Gnu ? undefined : "the tests of the addon run on Linux x64 with glibc");

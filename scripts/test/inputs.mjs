@@ -37,41 +37,27 @@ const TESTS = [
   ...PACKAGE,
   "tests-js/package.json",
   "tests-js/package-lock.json",
-  ...[
-    "changed-sources",
-    "dev-server",
-    "movable-clock",
-    "preloaded",
-    "seeds",
-    "seeds-main",
-    "simulated-time",
-    "wide-layout",
-  ].map((name) => `tests-js/${name}.mjs`),
-  "tests-js/mapped-clocks.c",
-  ...["api", "local", "minting", "readme", "vectors"].map((name) => `tests-js/${name}`),
+  ...["base", "core", "generator", "local", "pages", "processes", "vectors"].map((name) => `tests-js/${name}`),
 ];
 
 /** Tests that start servers, or a Worker. */
-const WITH_SERVERS = [...TESTS, "tests-js/stores", "tests-js/workerd"];
-const SIMULATIONS = [
-  ...TESTS,
-  "tests-js/leases",
-  ...["lease-driver-simulation", "segmented-simulation", "workers-simulation"].map((name) => `tests-js/${name}`),
-];
+const WITH_SERVERS = [...TESTS, "tests-js/stores"];
+const SIMULATIONS = [...TESTS, "tests-js/lease", "tests-js/simulations"];
 const PAGES = ["docs", "README.md", "CHANGELOG.md", "examples"];
-const MOVING_IN = [...WITH_SERVERS, "tests-js/moving-in", "docs/moving-in.md"];
+const MOVING_IN = [...WITH_SERVERS, "docs/moving-in.md"];
 const RUNTIMES = [...TESTS, "tests-js/runtimes"];
 const PACKED = [...WITH_SERVERS, ...RUNTIMES, ...PAGES, "tests-js/packaging", "scripts"];
 const STORES = [
   ...MOVING_IN,
-  "tests-js/segments",
+  "tests-js/cli/cli.mjs",
+  "tests-js/segment",
   "docs/stores.md",
   "docs/stores",
   "docs/segments.md",
   "docs/serverless.md",
   "docs/leases.md",
 ];
-const PROCESSES = [...WITH_SERVERS, "tests-js/segments", "docs/segments.md"];
+const PROCESSES = [...WITH_SERVERS, "tests-js/segment", "docs/segments.md"];
 
 const OF_SUITE = {
   ...Object.fromEntries(
@@ -104,42 +90,38 @@ const OF_SUITE = {
   "no-panic": [...CRATES, "scripts/proofs.mjs"],
   fuzz: [...CRATES, "scripts/proofs.mjs"],
   mutants: [...CRATES, "scripts/proofs.mjs", ".cargo"],
-  instructions: [...CRATES, "scripts/instructions.mjs", "tests-js/instructions", "docs/benchmarks/instructions.json"],
-  leases: [...TESTS, "tests-js/leases", "tests-js/stores", "docs/leases.md"],
+  instructions: [
+    ...CRATES,
+    "scripts/instructions.mjs",
+    "tests-js/scripts/instructions.test.mjs",
+    "docs/benchmarks/instructions.json",
+  ],
+  leases: [...TESTS, "tests-js/lease", "tests-js/stores", "docs/leases.md"],
   segments: PROCESSES,
   "workers-simulation": SIMULATIONS,
   "segmented-simulation": SIMULATIONS,
   "lease-driver-simulation": SIMULATIONS,
-  attacks: [...TESTS, "tests-js/attacks"],
-  "clock-steps": [...TESTS, "tests-js/clock-steps"],
+  attacks: [...TESTS, "tests-js/layout", "tests-js/text"],
+  "clock-steps": TESTS,
   transport: [...WITH_SERVERS, ...PAGES, "tests-js/transport"],
-  "pages-databases": [...WITH_SERVERS, ...PAGES, "tests-js/pages"],
+  "pages-databases": [...WITH_SERVERS, ...PAGES],
   local: [...TESTS, "scripts/local-platform.mjs", "docs/local.md", "docs/proofs/local-platforms.json"],
-  packaging: [
-    ...PACKED,
-    ".ci",
-    ".github",
-    "tests-js/platforms",
-    "tests-js/types",
-    "tests-js/consumers",
-    "biome.jsonc",
-    ".gitignore",
-  ],
+  packaging: [...PACKED, ".ci", ".github", "tests-js/types", "tests-js/consumers", "biome.jsonc", ".gitignore"],
   workers: [...WITH_SERVERS, "tests-js/workers", "tests-js/transport", "docs/workers.md"],
   stores: STORES,
   "moving-in": MOVING_IN,
-  serverless: [...WITH_SERVERS, "tests-js/serverless", "docs/serverless.md"],
-  nemesis: [...WITH_SERVERS, "tests-js/nemesis"],
+  serverless: [...WITH_SERVERS, "tests-js/lease", "docs/serverless.md"],
+  nemesis: [...WITH_SERVERS, "tests-js/lease"],
   "url-shortener": [...WITH_SERVERS, "tests-js/url-shortener", "tests-js/packaging", "scripts", "examples"],
   cli: [...TESTS, "tests-js/cli", "docs/cli.md"],
   node22: RUNTIMES,
   bun: RUNTIMES,
   deno: RUNTIMES,
-  "workers-tools": [...PACKED, "tests-js/workers-tools", "tests-js/types"],
+  "workers-tools": [...PACKED, "tests-js/workers/tools", "tests-js/types"],
   "wasm-bindgen": RUNTIMES,
   consumers: [...PACKED, "tests-js/consumers", "tests-js/types"],
-  "workers-load": [...WITH_SERVERS, "tests-js/workers-load"],
-  reproducible: [...PACKED, "tests-js/reproducible"],
+  "workers-load": [...WITH_SERVERS, "tests-js/workers/load"],
+  reproducible: [...PACKED, "tests-js/scripts/reproducible.test.mjs"],
 };
 
 /** The inputs of a suite: those of its name, or of the longest name that it begins with. */

@@ -2,14 +2,14 @@
 import { root, run } from "../shell.mjs";
 import { fuzzer, miri, mutator, runtimes } from "../tools.mjs";
 import { consumers, nemesis, SERVERS, segmentsProcesses, stateFile, workersLoad } from "./all-suites.mjs";
-import { coreTest, miriTests, oracle, testFolder } from "./commands.mjs";
+import { coreTest, miriTests, oracle, runTests } from "./commands.mjs";
 
 /** Holds SqliteStore to the contract with better-sqlite3, which npm compiles from its sources: that takes a minute or two. */
 function betterSqlite3() {
   const folder = `${root}.cache/better-sqlite3`;
   run("npm", ["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", "better-sqlite3@12.11.1"]);
   process.env.FRAZIL_BETTER_SQLITE3 = `${folder}/node_modules/better-sqlite3`;
-  testFolder("stores/sqlite");
+  runTests("stores/sqlite");
 }
 
 export const LONG_SUITES = [
@@ -18,14 +18,14 @@ export const LONG_SUITES = [
   { name: "miri-long", requires: [miri], run: () => miriTests(64, { docs: true }) },
   { name: "fuzz-long", requires: [fuzzer], run: async () => (await import("../proofs.mjs")).fuzz(300) },
   { name: "mutants", requires: [mutator], run: async () => (await import("../proofs.mjs")).mutants() },
-  { name: "local-storm", ...stateFile(120, { files: ["storm.test.mjs"] }) },
+  { name: "local-storm", ...stateFile(120, "local/storm.test.mjs") },
   ...["postgres", "mysql", "redis"].map((name) => ({
     name: `segments-processes-${name}-long`,
     ...segmentsProcesses(name, 180),
   })),
   ...Object.keys(SERVERS).map((name) => ({ name: `nemesis-${name}-long`, ...nemesis(name, 400) })),
   { name: "stores-better-sqlite3", requires: [runtimes], run: betterSqlite3 },
-  { name: "reproducible", run: () => testFolder("reproducible", { limitMs: 1_800_000 }) },
+  { name: "reproducible", run: () => runTests("scripts/reproducible.test.mjs", { limitMs: 1_800_000 }) },
   // It writes the record, docs/proofs/consumers.md.
   { name: "consumers-long", ...consumers("--record") },
   { name: "workers-load-long", ...workersLoad(180) },

@@ -1,33 +1,68 @@
 // The suites of `npm test`. The fields of a suite are those of `suites.mjs`.
+import { dirname } from "node:path";
 import { root, run } from "../shell.mjs";
 import { browser, postgres, runtimes, tools } from "../tools.mjs";
 import {
   cargo,
   cargoTest,
   coreTests,
-  inFolder,
   named,
   onBackend,
+  runTests,
   stateFileTests,
-  testFolder,
+  testsOf,
   whyNoAddon,
 } from "./commands.mjs";
 
-/** The files of some folders that are quick. The others are in suites of `test:all`. */
-export const QUICK_FILES = {
-  cli: ["commands.test.mjs"],
+/** The rooms of the package whose tests run on both backends. */
+const ROOMS = ["base", "core", "generator", "layout", "text", "testing", "transport/transport.test.mjs"];
+/** The slow files of these: code of the caller that throws, lies, or calls back in the middle of a call. The suites `attacks-*`. */
+export const ATTACKS = [
+  "base/accessors-on-arrays.test.mjs",
+  "base/hostile-input.test.mjs",
+  "base/options-with-a-class.test.mjs",
+  "base/polluted-prototypes.test.mjs",
+  "core/other-realms.test.mjs",
+  "generator/clocks-that-call-back.test.mjs",
+  "generator/clocks-that-throw.test.mjs",
+  "generator/closed-in-mid-call.test.mjs",
+  "generator/detached-targets.test.mjs",
+  "generator/filled-elements.test.mjs",
+  "generator/forgotten-generators.test.mjs",
+  "generator/handmade-signals.test.mjs",
+  "generator/order-after-an-abort.test.mjs",
+  "generator/reentrant-fill.test.mjs",
+  "generator/turns.test.mjs",
+  "layout/changed-layouts.test.mjs",
+  "layout/decoded-copies.test.mjs",
+  "text/lying-lists.test.mjs",
+];
+/** The programs of all pages, without servers. */
+export const README = ["pages/architecture.test.mjs", "pages/examples.test.mjs", "pages/readme.test.mjs"];
+
+/** The quick files of folders whose other files are in suites of `test:all`. */
+export const QUICK_FILES = [
+  "cli/commands.test.mjs",
   // The record is no input of the suite that writes it.
-  consumers: ["record.test.mjs"],
-  pages: ["migrating.test.mjs", "types.test.mjs"],
+  "consumers/record.test.mjs",
+  "pages/migrating.test.mjs",
+  "pages/types.test.mjs",
   // The contract with stores in memory, SQLite and PGlite.
-  stores: ["contract.test.mjs", "segment-contract.test.mjs"],
-  "stores/postgres": ["contract.test.mjs"],
-};
-const quickOf = (folder, options) => inFolder(folder, { ...options, files: QUICK_FILES[folder] });
+  "stores/contract.test.mjs",
+  "stores/segment-contract.test.mjs",
+  "stores/postgres/contract.test.mjs",
+  // In the suites of each backend.
+  "transport/transport.test.mjs",
+];
+const quickOf = (folder, options) =>
+  testsOf(
+    QUICK_FILES.filter((path) => dirname(path) === folder),
+    options,
+  );
 
 export const QUICK_SUITES = [
   // In a clone that was never built it is the build, so it is the first.
-  { name: "start", run: () => testFolder("start", { limitMs: 1_200_000 }) },
+  { name: "start", run: () => runTests("scripts/start.test.mjs", { limitMs: 1_200_000 }) },
   {
     name: "format",
     run: async () => {
@@ -41,7 +76,7 @@ export const QUICK_SUITES = [
     name: "promises",
     run: () => {
       run(process.execPath, [`${root}scripts/promises.mjs`]);
-      testFolder("promises");
+      runTests(["scripts/mutants.test.mjs", "scripts/promises.test.mjs", "scripts/proofs.test.mjs"]);
     },
   },
   {
@@ -55,23 +90,23 @@ export const QUICK_SUITES = [
   { name: "types", ...onBackend("types", "wasm") },
   { name: "vectors-native", ...onBackend("vectors", "native") },
   { name: "vectors-wasm", ...onBackend("vectors", "wasm") },
-  { name: "api-native", ...onBackend("api", "native", { ownRoot: true }) },
-  { name: "stores-sqlite", requires: [runtimes], waits: true, ...inFolder("stores/sqlite") },
+  { name: "api-native", ...onBackend(ROOMS, "native", { except: ATTACKS, ownRoot: true }) },
+  { name: "stores-sqlite", requires: [runtimes], waits: true, ...testsOf("stores/sqlite") },
   { name: "stores-postgres-contract", requires: [runtimes, postgres], waits: true, ...quickOf("stores/postgres") },
-  { name: "api-wasm", ...onBackend("api", "wasm") },
-  { name: "leases-native", requires: [runtimes], waits: true, ...onBackend("leases", "native") },
+  { name: "api-wasm", ...onBackend(ROOMS, "wasm", { except: ATTACKS }) },
+  { name: "leases-native", requires: [runtimes], waits: true, ...onBackend("lease", "native") },
   {
     name: "readme",
     whyUnavailable: whyNoAddon,
     env: { FRAZIL_BACKEND: "native" },
-    ...inFolder("readme", { ownRoot: true }),
+    ...testsOf(README, { ownRoot: true }),
   },
-  { name: "segments-native", requires: [runtimes], waits: true, ...onBackend("segments", "native") },
-  { name: "suites", ...inFolder("suites") },
-  { name: "workerd", requires: [runtimes], waits: true, node: tools.node24, ...inFolder("runtimes/workerd") },
+  { name: "segments-native", requires: [runtimes], waits: true, ...onBackend("segment", "native") },
+  { name: "suites", ...testsOf("scripts/test") },
+  { name: "workerd", requires: [runtimes], waits: true, node: tools.node24, ...testsOf("runtimes/workerd") },
   { name: "cli-commands", ...quickOf("cli", { ownRoot: true }) },
-  { name: "chromium", requires: [runtimes, browser], waits: true, ...inFolder("runtimes/chromium") },
-  { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node24") },
+  { name: "chromium", requires: [runtimes, browser], waits: true, ...testsOf("runtimes/chromium") },
+  { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/node24") },
   { name: "consumers-record", ...quickOf("consumers") },
   { name: "stores-contract", requires: [runtimes], waits: true, ...quickOf("stores") },
   { name: "pages", requires: [runtimes], waits: true, node: tools.node24, ...quickOf("pages") },

@@ -10,8 +10,8 @@ import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
 import { base62 } from "frazil/text";
 import { measure } from "mitata";
-import { MemorySegments } from "../segments/memory-store.mjs";
-import { wideLayout } from "../wide-layout.mjs";
+import { wideLayout } from "../generator/wide-layout.mjs";
+import { MemorySegments } from "../segment/memory-store.mjs";
 import { round as roundOfProcesses } from "./processes.mjs";
 import { conditions, progress, quantile, writeRecord } from "./record.mjs";
 

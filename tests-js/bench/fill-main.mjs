@@ -1,7 +1,7 @@
 // The program of one of several processes that mint at once: reports that it is ready, begins on a message, and reports how
 // many IDs it minted.
 import { Snowflake } from "frazil";
-import { wideLayout } from "../wide-layout.mjs";
+import { wideLayout } from "../generator/wide-layout.mjs";
 
 const { dir, ms } = JSON.parse(process.argv[2]);
 const ids =

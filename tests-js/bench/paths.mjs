@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Layout, Snowflake } from "frazil";
 import { measure } from "mitata";
-import { wideLayout } from "../wide-layout.mjs";
+import { wideLayout } from "../generator/wide-layout.mjs";
 import { conditions, median, progress, quantile, short, table, writeRecord } from "./record.mjs";
 
 /** The engine compiles the rows that make objects anew for three rounds, and longer on a busy machine: these are not counted. */

@@ -6,7 +6,7 @@
 // - **Repeats**: of 200,000 IDs in a tight loop. What repeats IDs can be fast.
 import { readFileSync } from "node:fs";
 import { Snowflake } from "frazil";
-import { repeats } from "../api/broken-generators.mjs";
+import { repeats } from "../generator/broken-generators.mjs";
 import { PEERS } from "./peers/generators.mjs";
 import { conditions, progress, quantile, writeRecord } from "./record.mjs";
 

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { WorkerServer } from "../workerd/server.mjs";
+import { WorkerServer } from "../stores/workerd/server.mjs";
 import { conditions, median, progress, quantile, writeRecord } from "./record.mjs";
 
 /** Each has other compiled code. */

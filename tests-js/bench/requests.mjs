@@ -12,7 +12,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { Layout, Snowflake } from "frazil";
 import { lease } from "frazil/lease";
 import { PostgresStore } from "frazil/stores/postgres";
-import { wideLayout } from "../wide-layout.mjs";
+import { wideLayout } from "../generator/wide-layout.mjs";
 import { PEERS } from "./peers/generators.mjs";
 import { conditions, median, progress, quantile, short, spread, table, writeRecord } from "./record.mjs";
 

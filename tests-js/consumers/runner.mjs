@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { tools } from "../../scripts/tools.mjs";
-import { startDevServer } from "../dev-server.mjs";
+import { startDevServer } from "../packaging/dev-server.mjs";
 import { inherited, root } from "../packaging/tarballs.mjs";
 import { freePort } from "../stores/server-process.mjs";
 

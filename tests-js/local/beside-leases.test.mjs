@@ -8,7 +8,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { Layout, Snowflake } from "frazil";
 import { layoutText, lease } from "frazil/lease";
 import { PostgresStore } from "frazil/stores/postgres";
-import { repeats } from "../api/broken-generators.mjs";
+import { repeats } from "../generator/broken-generators.mjs";
 import { testFolder } from "./minting-process.mjs";
 
 const epochMs = 1704067200000;

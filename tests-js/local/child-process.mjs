@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { preloadedLibrary } from "../preloaded.mjs";
+import { preloadedLibrary } from "../processes/preloaded.mjs";
 import { tempDir } from "./temp-dir.mjs";
 
 const program = fileURLToPath(new URL("child-main.mjs", import.meta.url));

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Layout } from "frazil";
-import { errorOf } from "../api/bad-input.mjs";
-import { repeats } from "../api/broken-generators.mjs";
-import { mappedClocks } from "../movable-clock.mjs";
+import { errorOf } from "../base/bad-input.mjs";
+import { repeats } from "../generator/broken-generators.mjs";
+import { mappedClocks } from "../processes/movable-clock.mjs";
 import { pause, start, until, withMounts, writtenIds } from "./child-process.mjs";
 import { tempDir } from "./temp-dir.mjs";
 

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { errorOf } from "../api/bad-input.mjs";
-import { repeats } from "../api/broken-generators.mjs";
+import { errorOf } from "../base/bad-input.mjs";
+import { repeats } from "../generator/broken-generators.mjs";
 import { disk, start, until, withMounts } from "./child-process.mjs";
 import { tempDir } from "./temp-dir.mjs";
 

@@ -21,9 +21,9 @@ import { basename, dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ConfigError, Layout, Snowflake } from "frazil";
-import { errorOf } from "../api/bad-input.mjs";
-import { repeats } from "../api/broken-generators.mjs";
-import { mappedClocks } from "../movable-clock.mjs";
+import { errorOf } from "../base/bad-input.mjs";
+import { repeats } from "../generator/broken-generators.mjs";
+import { mappedClocks } from "../processes/movable-clock.mjs";
 import {
   boot,
   disk,

@@ -7,8 +7,8 @@ import { dirname } from "node:path";
 import { describe, test } from "node:test";
 import { ConfigError, Snowflake } from "frazil";
 import { PLATFORM_NAME as platform } from "../../scripts/shell.mjs";
-import { errorOf } from "../api/bad-input.mjs";
-import { repeats } from "../api/broken-generators.mjs";
+import { errorOf } from "../base/bad-input.mjs";
+import { repeats } from "../generator/broken-generators.mjs";
 import { testFolder } from "./minting-process.mjs";
 
 const record = JSON.parse(readFileSync(new URL("../../docs/proofs/local-platforms.json", import.meta.url), "utf8"));

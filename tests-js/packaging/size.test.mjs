@@ -45,7 +45,7 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 //
 // **`Layout`** is the decoder (2.3), and checking a layout, composing, ranges, plans, arrays and signed columns. Of it: protection against
 // hostile code around the package 0.4 (every value is read once, and only own properties; layouts cannot change; array methods are those
-// of the load; progress is not read from errors); messages about the mistakes that everybody makes 0.6 (`tests-js/api/mistakes.txt`);
+// of the load; progress is not read from errors); messages about the mistakes that everybody makes 0.6 (`tests-js/base/mistakes.txt`);
 // options that have a class, and the nearest name 0.2; `range` 0.25; `decodeMany` into given arrays, with the name of
 // one that does not fit, 0.14, their places in memory 0.06, and the index of a wrong ID 0.01; refusing an epoch in seconds 0.03.
 //
@@ -61,7 +61,7 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // `Array.prototype`, take 0.05 here and in each entry that makes some, and a realm without random numbers 0.05. Code for hosts with
 // files, or with threads that may block, is not in it, because it is inside the condition and not after an early return.
 //
-// **The module**: leases 5.3 (the state machine of `lease.rs`, its numbers in the page with a check of each, the errors); segments 2.4; the
+// **The module**: leases 5.3 (the state machine of leases, its numbers in the page with a check of each, the errors); segments 2.4; the
 // ceiling of `durable()` 0.8; the count of requests 0.25; clocks that come back from ahead and pauses after leases that end at once 0.3;
 // the window in which a state may mint 0.2; handles that are never reused, and callers whose sequence starts elsewhere, 0.2; the epoch and
 // the process 0.15; requests of an attempt that is over, or whose window stands, and failures by two clocks, 0.13; epochs and

@@ -142,7 +142,7 @@ test("THIRD-PARTY.md lists every dependency that is compiled or bundled in, with
 
   const { metafile } = esbuild.buildSync({
     absWorkingDir: root,
-    entryPoints: ["index", "decode", "text", "lease", "cli"].map((entry) => `npm/frazil/src/${entry}.ts`),
+    entryPoints: ["", "decode/", "text/", "lease/", "cli/"].map((room) => `npm/frazil/src/${room}index.ts`),
     bundle: true,
     platform: "node",
     format: "esm",

@@ -48,8 +48,15 @@ function problemOf(command) {
 
 const workflows = readdirSync(folder).map((name) => ({ name, content: readFileSync(join(folder, name), "utf8") }));
 
-test("there is a workflow for changes and one for releases", () => {
-  assert.deepEqual(workflows.map(({ name }) => name).sort(), ["ci.yml", "release.yml"]);
+test("there is a workflow for changes, one for releases, and one for advisories", () => {
+  assert.deepEqual(workflows.map(({ name }) => name).sort(), ["advisories.yml", "ci.yml", "release.yml"]);
+});
+
+test("advisories are no part of what a commit or a release must pass, and are asked for without a commit", async () => {
+  const { content } = workflows.find(({ name }) => name === "advisories.yml");
+  assert.match(content, /^on:\n {2}schedule:\n {4}- cron: "[\d *]+"\n {2}workflow_dispatch:\n/m);
+  for (const { name, content } of workflows)
+    assert.equal(content.includes("npm run advisories"), name === "advisories.yml", name);
 });
 
 for (const { name, content } of workflows) {
@@ -57,7 +64,7 @@ for (const { name, content } of workflows) {
     const { jobs } = await parsed(name, content);
     // A job that is a workflow of this repository has no steps here.
     const steps = jobs.flatMap(({ steps }) => steps ?? []);
-    assert.ok(steps.length >= 10);
+    assert.ok(steps.length >= (name === "advisories.yml" ? 3 : 10));
     for (const step of steps) {
       if (step.run === undefined) continue;
       const command = step.run.toDisplayString?.() ?? String(step.run);
@@ -80,6 +87,7 @@ for (const { name, content } of workflows) {
     }
   });
 
+  if (name === "advisories.yml") continue;
   test(`${name} runs on every platform that has a carrier`, () => {
     const run = [...content.matchAll(/\{ name: ([\w-]+), runner: [\w.-]+ \}/g)].map(([, platform]) => platform);
     assert.equal(new Set(run).size, run.length);

@@ -7,9 +7,9 @@ import { fileURLToPath } from "node:url";
 import { Layout } from "frazil";
 import * as mariadb from "mariadb";
 import mysql from "mysql2/promise";
-import { blocksOf, printed, programsOf, textOf } from "../readme/examples.mjs";
 import { MySqlServer } from "../stores/mysql/server.mjs";
 import { PostgresServer } from "../stores/postgres/server.mjs";
+import { blocksOf, printed, programsOf, textOf } from "./examples.mjs";
 
 const folder = fileURLToPath(new URL("./", import.meta.url));
 const page = textOf("docs/databases.md");

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Snowflake as Sapphire } from "@sapphire/snowflake";
 import FlakeId from "flake-idgen";
-import { printed, programsOf, textOf } from "../readme/examples.mjs";
+import { printed, programsOf, textOf } from "./examples.mjs";
 
 const folder = fileURLToPath(new URL("./", import.meta.url));
 const programs = programsOf(textOf("docs/migrating.md"));

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { programsOf, root, textOf } from "../readme/examples.mjs";
+import { programsOf, root, textOf } from "./examples.mjs";
 
 const folder = fileURLToPath(new URL("./", import.meta.url));
 const tsc = join(root, "node_modules/.bin/tsc");

@@ -16,7 +16,7 @@ import texts from "../../crates/core/vectors/text.json";
 import * as errors from "../../npm/frazil/src/generated/errors.ts";
 import * as page from "../../npm/frazil/src/generated/page.ts";
 import * as segment from "../../npm/frazil/src/generated/segment.ts";
-import { repeats, wrapping } from "../api/broken-generators.mjs";
+import { repeats, wrapping } from "../generator/broken-generators.mjs";
 import {
   checkDecoder,
   checkErrors,

@@ -1,11 +1,11 @@
 // docs/transport.md as it is printed: its Workers in workerd, with the bindings that they use. Its other programs are run by
-// tests-js/readme/readme.test.mjs.
+// tests-js/pages/readme.test.mjs.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { Layout } from "frazil";
 import { readIds } from "frazil/transport";
-import { isWorker } from "../readme/examples.mjs";
+import { isWorker } from "../pages/examples.mjs";
 import { PostgresServer } from "../stores/postgres/server.mjs";
 import { startWorker, textOf } from "./workerd.mjs";
 

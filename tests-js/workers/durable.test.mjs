@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Layout } from "frazil";
-import { DATES, WorkerServer } from "../workerd/server.mjs";
+import { DATES, WorkerServer } from "../stores/workerd/server.mjs";
 
 const entry = fileURLToPath(new URL("durable-worker.mjs", import.meta.url));
 const start = (options = {}) =>

@@ -1,7 +1,7 @@
 // docs/workers.md as it is printed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answerOf, blocksOf, setUp, startPage } from "../workerd/page.mjs";
+import { answerOf, blocksOf, setUp, startPage } from "../stores/workerd/page.mjs";
 
 /** The page, from the folder of those of the stores. */
 const PAGE = "../workers";

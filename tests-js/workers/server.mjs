@@ -1,9 +1,9 @@
 // The Worker of these tests in workerd, and calls of it.
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
-import { WorkerServer } from "../workerd/server.mjs";
+import { WorkerServer } from "../stores/workerd/server.mjs";
 
-export { DATES } from "../workerd/server.mjs";
+export { DATES } from "../stores/workerd/server.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 

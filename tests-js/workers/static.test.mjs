@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { DATES, WorkerServer } from "../workerd/server.mjs";
+import { DATES, WorkerServer } from "../stores/workerd/server.mjs";
 
 const entry = fileURLToPath(new URL("static-worker.mjs", import.meta.url));
 const bindings = {

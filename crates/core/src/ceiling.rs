@@ -24,13 +24,8 @@
 //! rolled back.
 
 use crate::error::{Code, Error, Result};
-use crate::generator::{Generator, Reservation};
-use crate::id::Node;
-use crate::layout::Layout;
-use crate::machine::Machine;
-use crate::start::{Key, SequenceStart};
-use crate::stats::{Health, Stats};
-use crate::window::Window;
+use crate::layout::{Layout, Node};
+use crate::mint::{Generator, Health, Key, Machine, Reservation, SequenceStart, Stats, Window};
 
 /// How far a [`CeilingGenerator`] writes its ceiling beyond the tick that is due, in milliseconds: so it is written at most once in a
 /// second of the times that IDs have.
@@ -278,7 +273,7 @@ impl CeilingGenerator {
         self.generator.offer_key(key);
     }
 
-    #[cfg(feature = "page")]
+    #[cfg(feature = "abi")]
     pub(crate) const fn generator(&self) -> &Generator {
         &self.generator
     }

@@ -25,66 +25,37 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-mod backoff;
-mod block;
+#[cfg(feature = "abi")]
+pub mod abi;
+mod asking;
 mod ceiling;
-#[cfg(feature = "std")]
-mod claims;
 mod clock;
-mod clock_ids;
 mod error;
-mod generator;
-mod id;
-mod keeper;
 mod layout;
 mod lease;
-mod leased;
-mod machine;
-mod options;
-mod outcome;
-#[cfg(feature = "page")]
-pub mod page;
-mod registry;
+mod mint;
 mod segment;
-mod short_way;
-mod start;
-mod state;
-mod state_key;
-mod stats;
-mod sync;
-mod table;
 mod text;
-mod unshared;
-mod window;
 
-pub use backoff::MAX_BACKOFF_MS;
-pub use block::Block;
+pub use asking::{MAX_BACKOFF_MS, Nonce};
 pub use ceiling::{CEILING_AHEAD_MS, CeilingGenerator, CeilingRow, CeilingRule};
-#[cfg(feature = "std")]
-pub use claims::{Claim, DEFAULT_SCOPE};
 #[cfg(feature = "std")]
 pub use clock::SystemClock;
 pub use clock::{Clock, ManualClock, millisecond_of};
-pub use clock_ids::ClockIds;
 pub use error::{Class, Code, Error, Result, Rule, Subject};
-pub use generator::{Generator, MAX_COUNT, Reservation};
-pub use id::{Columns, Decoded, Node, Parts};
-pub use keeper::{Keeper, StateFile};
-pub use layout::{Field, FieldKind, Layout, LayoutSpec, Plan};
-pub use lease::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Nonce, Reason, Refusal, Release, Request};
-pub use leased::{Asked, IdTime, LeaseStatus, LeasedGenerator, LeasedOptions, MAX_DRIFT_MS, Readings, Taken};
-pub use machine::{MAX_LEAD_MS, Machine};
-pub use options::GeneratorOptions;
-pub use outcome::Outcome;
-pub use registry::Registry;
+pub use layout::{Columns, Decoded, Field, FieldKind, Layout, LayoutSpec, Node, Parts, Plan};
+pub use lease::{
+    Asked, Change, Grant, Granted, Held, IdTime, Lease, LeaseRandom, LeaseStatus, LeaseTerms, LeasedGenerator, LeasedOptions,
+    MAX_DRIFT_MS, Readings, Reason, Refusal, Release, Request, Taken,
+};
+pub use mint::{
+    Block, ClockIds, ENDS_SOON_MS, Generator, GeneratorOptions, Health, Keeper, Key, MAX_COUNT, MAX_LEAD_MS, Machine, Outcome,
+    Registry, Reservation, SequenceStart, ShortWay, StateAtomics, StateFile, Stats, Unshared, Window,
+};
+#[cfg(feature = "std")]
+pub use mint::{Claim, DEFAULT_SCOPE};
 pub use segment::{Allocated, MAX_SEGMENT_NUMBER, MAX_STEP, Segment, SegmentRange, SegmentRequest, SegmentStats, SegmentTerms};
-pub use short_way::ShortWay;
-pub use start::{Key, SequenceStart};
-pub use state::StateAtomics;
-pub use stats::{ENDS_SOON_MS, Health, Stats};
 pub use text::{ShortForm, TextForm};
-pub use unshared::Unshared;
-pub use window::Window;
 
 /// The program of the README, which runs as a test.
 #[cfg(doctest)]

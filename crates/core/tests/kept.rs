@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-use frazil::page::{Handles, KINDS, LocalRequest, LocalState, Page, slot};
+use frazil::abi::{Handles, KINDS, LocalRequest, LocalState, Page, slot};
 use frazil::{
     Claim, Code, DEFAULT_SCOPE, Error, Field, FieldKind, Generator, GeneratorOptions, Keeper, Key, Layout, LayoutSpec, Machine,
     ManualClock, Node, Outcome, Registry, Reservation, Result, Rule, SequenceStart, StateAtomics, StateFile, Subject, Window,

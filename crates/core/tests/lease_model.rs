@@ -25,7 +25,7 @@
 //! times before one window later. A twin is a defect, or a promise that is not made, for which the same search must find an ID
 //! that repeats. Each configuration names what must happen in some of its histories (`Event`).
 //!
-//! Not covered: that an ID is minted by one compare-and-swap (loom), the backoff (`lease.rs`), and that a lease is ever had.
+//! Not covered: that an ID is minted by one compare-and-swap (loom), the backoff (`lease/schedule.rs`), and that a lease is ever had.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 #![allow(clippy::print_stdout, reason = "how much was explored is part of the result")]
 

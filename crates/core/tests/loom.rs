@@ -22,7 +22,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
-use frazil::page::{Handles, KEYLESS, KINDS, Page, slot};
+use frazil::abi::{Handles, KEYLESS, KINDS, Page, slot};
 use frazil::{
     Clock, ClockIds, Field, Generator, GeneratorOptions, Keeper, Key, Layout, LayoutSpec, Machine, Node, Outcome, Parts,
     Registry, Reservation, SequenceStart, StateAtomics, Window,

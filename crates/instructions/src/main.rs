@@ -20,7 +20,7 @@
 use std::hint::black_box;
 use std::path::PathBuf;
 
-use frazil::page::{Handles, KINDS, NO_ID, Page, slot};
+use frazil::abi::{Handles, KINDS, NO_ID, Page, slot};
 use frazil::{
     Allocated, CeilingGenerator, Clock, Code, Columns, Field, Generator, GeneratorOptions, Granted, IdTime, Layout, LayoutSpec,
     LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions, ManualClock, Node, Nonce, Readings, Registry, Request, Reservation,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use frazil::page::{LocalRequest, LocalState};
+use frazil::abi::{LocalRequest, LocalState};
 use frazil::{Claim, Generator, Keeper, Layout, Machine, Node, SequenceStart, StateFile};
 
 use crate::attachment::Attachment;
@@ -155,7 +155,7 @@ impl Deref for Local {
 ///
 /// ```
 /// use frazil::Code;
-/// use frazil::page::{Handles, Page};
+/// use frazil::abi::{Handles, Page};
 /// let (mut handles, mut page) = (Handles::new(), Page::new());
 /// let status = handles.local(&mut page, |request| Ok(frazil_local::attach(request)?));
 /// assert_eq!(status, Code::InvalidLayout as u32); // a page of zeros is no layout
@@ -186,7 +186,7 @@ pub fn attach(request: LocalRequest) -> Result<LocalState, Fault> {
 ///
 /// ```
 /// use frazil::Code;
-/// use frazil::page::{Handles, Page};
+/// use frazil::abi::{Handles, Page};
 /// let (mut handles, mut page) = (Handles::new(), Page::new());
 /// let status = handles.local(&mut page, |request| Ok(frazil_local::attach_while_wanted(request, || false)?));
 /// assert_eq!(status, Code::InvalidLayout as u32); // a page of zeros is no layout

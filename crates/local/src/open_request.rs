@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use frazil::page::is_scope;
+use frazil::abi::is_scope;
 use frazil::{Code, DEFAULT_SCOPE, Error, Machine, Rule, SequenceStart, Subject};
 
 use crate::attachment::Attachment;

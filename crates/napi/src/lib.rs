@@ -23,7 +23,7 @@ use std::cell::RefCell;
 use std::ptr::{NonNull, null_mut};
 use std::sync::{Mutex, PoisonError};
 
-use frazil::page::{ABI, Handles, LocalOpening, NO_ID, Page, lease_call, segment_call, slot};
+use frazil::abi::{ABI, Handles, LocalOpening, NO_ID, Page, lease_call, segment_call, slot};
 use frazil::{Code, Registry};
 use napi::bindgen_prelude::{
     Env, Error, FromNapiValue, Function, JsObjectValue, JsValue, Object, Result, Status, Uint8Array, Unknown,
@@ -58,7 +58,7 @@ fn with_page<T>(page: u32, closed: T, call: impl FnOnce(&mut Handles, &mut Page)
     })
 }
 
-/// `frazil::page::ABI`.
+/// `frazil::abi::ABI`.
 #[napi]
 #[must_use]
 pub fn abi() -> u32 {

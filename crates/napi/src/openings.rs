@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
-use frazil::page::{LocalOpened, LocalOpening};
+use frazil::abi::{LocalOpened, LocalOpening};
 use frazil_local::Fault;
 use napi::JsDeferred;
 use napi::bindgen_prelude::{Env, Object, Result};

@@ -14,7 +14,7 @@
 
 use core::hint::black_box;
 
-use frazil::page::{Handles, Page};
+use frazil::abi::{Handles, Page};
 use frazil::{
     Block, Columns, Decoded, Generator, Health, Layout, Machine, ManualClock, Outcome, Parts, Reservation, Result, Segment,
     SegmentRange, Stats, Unshared, Window,

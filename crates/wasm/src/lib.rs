@@ -17,7 +17,7 @@ extern crate std;
 
 use core::cell::RefCell;
 
-use frazil::page::{ABI, Handles, NO_ID, Page};
+use frazil::abi::{ABI, Handles, NO_ID, Page};
 use frazil::{Code, Registry};
 use lol_alloc::{AssumeSingleThreaded, FreeListAllocator};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -61,7 +61,7 @@ fn with_page<T>(page: u32, closed: T, call: impl FnOnce(&mut Instance) -> T) -> 
     call(&mut instance)
 }
 
-/// `frazil::page::ABI`.
+/// `frazil::abi::ABI`.
 #[wasm_bindgen]
 #[must_use]
 pub fn abi() -> u32 {

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use frazil::page::{KINDS, NO_ID, NUMBERS, RECHECK, slot};
+use frazil::abi::{KINDS, NO_ID, NUMBERS, RECHECK, slot};
 use frazil::{Code, FieldKind};
 use frazil_wasm::{admit, next, open, page, release, reserve};
 use js_sys::{BigUint64Array, Date, Float64Array, Reflect};

@@ -9,7 +9,7 @@
 
 use std::fmt::Write as _;
 
-use frazil::page::{
+use frazil::abi::{
     ABI, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS, NUMBERS, Page, RECHECK,
     SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
 };
@@ -383,7 +383,7 @@ mod tests {
         LEASE_CODES, LEASE_RULES, LEASE_SUBJECTS, PAGE_CODES, PAGE_RULES, PAGE_SUBJECTS, SEGMENT_CODES, SEGMENT_RULES,
         SEGMENT_SUBJECTS, needs_meaning,
     };
-    use frazil::page::{Handles, KEYLESS, LEASE_CALLS, Page, RECHECK, SEGMENT_CALLS, SLOTS, slot};
+    use frazil::abi::{Handles, KEYLESS, LEASE_CALLS, Page, RECHECK, SEGMENT_CALLS, SLOTS, slot};
     use frazil::{Code, Registry};
 
     const EPOCH_MS: f64 = 1_704_067_200_000.0;

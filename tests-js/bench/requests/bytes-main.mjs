@@ -2,7 +2,7 @@
 // that holds all that is measured (`--min-semi-space-size`), so that nothing is collected in between.
 import { PerformanceObserver } from "node:perf_hooks";
 import { Layout, Snowflake } from "frazil";
-import { wideLayout } from "../../wide-layout.mjs";
+import { wideLayout } from "../../generator/wide-layout.mjs";
 
 const CALLS = 50_000;
 const ids = new Snowflake({ layout: wideLayout, node: 1 });

@@ -2,7 +2,7 @@
 // request selects what to do; the response is the result.
 import { FrazilError, Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
-import { wrapping } from "../../api/broken-generators.mjs";
+import { wrapping } from "../../generator/broken-generators.mjs";
 import { checkMinting, checkVectors, collect, summaryOf } from "../checks.mjs";
 import { resultOf } from "../json-result.mjs";
 

@@ -1,8 +1,8 @@
 // The contracts of leases and segments against a D1 database in workerd, at both compatibility dates.
 import { leaseContract } from "frazil/testing/lease-contract";
 import { segmentContract } from "frazil/testing/segment-contract";
-import { DATES } from "../../workerd/server.mjs";
 import { initIn } from "../segments.mjs";
+import { DATES } from "../workerd/server.mjs";
 import { open } from "./database.mjs";
 
 for (const date of DATES) {

@@ -1,5 +1,5 @@
 // A D1 database with the tables, in a Worker.
-import { WorkerServer } from "../../workerd/server.mjs";
+import { WorkerServer } from "../workerd/server.mjs";
 
 export async function open(given) {
   const server = await WorkerServer.start(given);

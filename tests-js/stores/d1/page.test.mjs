@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { answerOf, blocksOf, startPage } from "../../workerd/page.mjs";
+import { answerOf, blocksOf, startPage } from "../workerd/page.mjs";
 
 const cli = fileURLToPath(new URL("../../../npm/frazil/dist/cli.mjs", import.meta.url));
 const [program] = blocksOf("d1", "js");

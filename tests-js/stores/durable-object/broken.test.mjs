@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Bench, scenarios } from "frazil/testing/lease-contract";
-import { WorkerServer } from "../../workerd/server.mjs";
 import { caught, initIn, OVERLAPS } from "../segments.mjs";
+import { WorkerServer } from "../workerd/server.mjs";
 
 /** The defects, and a scenario that catches each. */
 const CAUGHT = {

@@ -5,9 +5,9 @@ import { after, before, describe, test } from "node:test";
 import { FrazilError, Layout } from "frazil";
 import { layoutText } from "frazil/lease";
 import { DurableObjectStore, FrazilLeases, LOCATION_HINTS, locationHintOf } from "frazil/workers";
-import { DATES, WorkerServer } from "../../workerd/server.mjs";
 import { attempt, checkSecondInit, hex, layout, overlaps, releaseOf, renewalOf } from "../attempts.mjs";
 import { newTag } from "../segments.mjs";
+import { DATES, WorkerServer } from "../workerd/server.mjs";
 
 const HOUR = 3_600_000;
 /** The longest window of an object that has begun by itself, and the margin of a fence. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LOCATION_HINTS } from "frazil/workers";
-import { answerOf, blocksOf, rowOf, setUp, startPage } from "../../workerd/page.mjs";
+import { answerOf, blocksOf, rowOf, setUp, startPage } from "../workerd/page.mjs";
 
 const [leasedWorker, hintedWorker, segmentWorker, ordersObject, movedLeases, move] = blocksOf("durable-object", "js");
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MySqlStore } from "frazil/stores/mysql";
-import { faketimeClock } from "../../movable-clock.mjs";
+import { faketimeClock } from "../../processes/movable-clock.mjs";
 import { attempt } from "../attempts.mjs";
 import { newScope, pool, poolTo, sessionWith } from "./one-server.mjs";
 import { MySqlServer } from "./server.mjs";

@@ -3,7 +3,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
-import { faketimeClock } from "../../movable-clock.mjs";
+import { faketimeClock } from "../../processes/movable-clock.mjs";
 import { installed, runProgram, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
 
 const program = () => installed("MariaDB", "stores-mysql", "/usr/sbin/mariadbd");

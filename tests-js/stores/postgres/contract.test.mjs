@@ -3,7 +3,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { PostgresStore } from "frazil/stores/postgres";
 import { leaseContract } from "frazil/testing/lease-contract";
 import pg from "pg";
-import { mappedClocks } from "../../movable-clock.mjs";
+import { mappedClocks } from "../../processes/movable-clock.mjs";
 import { openWithIncarnation } from "../incarnation-table.mjs";
 import { PostgresServer, poolTo } from "./server.mjs";
 

@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { DocumentStore } from "frazil/stores/document";
 import { Bench, leaseContract, scenarios } from "frazil/testing/lease-contract";
 import pg from "pg";
-import { mappedClocks } from "../../movable-clock.mjs";
+import { mappedClocks } from "../../processes/movable-clock.mjs";
 import { openWithIncarnation } from "../incarnation-table.mjs";
 import { PostgresServer, poolTo } from "./server.mjs";
 

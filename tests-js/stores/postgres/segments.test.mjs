@@ -6,7 +6,7 @@ import { PostgresStore } from "frazil/stores/postgres";
 import { segmentContract } from "frazil/testing/segment-contract";
 import pg from "pg";
 import postgres from "postgres";
-import { withoutComparison } from "../../segments/processes/broken-postgres.mjs";
+import { withoutComparison } from "../../segment/processes/broken-postgres.mjs";
 import { segmentFailoverTests } from "../segment-failover.mjs";
 import {
   allocation,

@@ -4,7 +4,7 @@ import { leaseContract } from "frazil/testing/lease-contract";
 import Redis from "ioredis";
 import { createClientPool, createCluster } from "redis";
 import { createClient as createClient5 } from "redis5";
-import { faketimeClock } from "../../movable-clock.mjs";
+import { faketimeClock } from "../../processes/movable-clock.mjs";
 import { connectStore, openClient, startServer, valkey } from "./server.mjs";
 
 const init = (store) => (scope) => store.init({ ...scope, layout: "default" });

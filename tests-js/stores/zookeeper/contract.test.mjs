@@ -2,7 +2,7 @@
 import { after, test } from "node:test";
 import { Bench, leaseContract, scenarios } from "frazil/testing/lease-contract";
 import zookeeper from "node-zookeeper-client";
-import { mappedClocks } from "../../movable-clock.mjs";
+import { mappedClocks } from "../../processes/movable-clock.mjs";
 import { call, connectClient, connectStore, startServer } from "./server.mjs";
 
 /** A store on a server, and what the contract does to it. */

@@ -11,7 +11,7 @@ export type Backend = "native" | "wasm";
 
 /**
  * The calls of the core that both bindings have, by the same names in the same order. They take and return numbers, and
- * read and write the page: see `page` in `crates/core/src`.
+ * read and write the page: see `crates/core/src/abi`.
  *
  * @internal
  */

@@ -1,6 +1,6 @@
 /**
  * The calls of the core for a lease: what is written to the page before one, and what is read from it after. What to ask and what an
- * answer means is decided in the core (`crates/core/src/lease.rs`).
+ * answer means is decided in the core (`crates/core/src/lease`).
  */
 
 import { digitsAt, writeDigits } from "../asking/digits.js";

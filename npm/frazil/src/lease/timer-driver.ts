@@ -1,6 +1,6 @@
 /**
  * Carries what the core wants to know to the store, and the answers back, where timers run: in Node, Deno, Bun and browsers. What to
- * ask and what an answer means is decided in the core (`crates/core/src/lease.rs`).
+ * ask and what an answer means is decided in the core (`crates/core/src/lease`).
  *
  * - **One attempt at a time.** An answer that comes after its time-out is still taken.
  * - **Timers do not keep the process alive.** A caller that waits does.

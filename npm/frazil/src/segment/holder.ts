@@ -1,6 +1,6 @@
 /**
  * The numbers of a segment as the core has them, and what the outcome of a request to the store means. When to ask, for how many
- * numbers, and what an answer means is decided in the core (`crates/core/src/segment.rs`). How requests are carried is decided by the
+ * numbers, and what an answer means is decided in the core (`crates/core/src/segment`). How requests are carried is decided by the
  * classes derived from this one: `SegmentFetcher` has timers, and one attempt at a time; on Cloudflare Workers each request that is
  * blocked makes its own try.
  */

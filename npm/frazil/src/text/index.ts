@@ -12,7 +12,7 @@
  * hex.encode(62n); // "000000000000003e"
  * ```
  *
- * The Rust core has the same forms (`crates/core/src/text.rs`), and the vectors in `crates/core/vectors/text.json` test
+ * The Rust core has the same forms (`crates/core/src/text`), and the vectors in `crates/core/vectors/text.json` test
  * that both agree. These are JavaScript on every backend, because passing a text out of WebAssembly costs more than
  * computing its digits.
  */

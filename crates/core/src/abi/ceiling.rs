@@ -1,0 +1,60 @@
+//! Ceilings in a storage: the calls `OPEN_CEILING` and `LOOK` of `lease`.
+//!
+//! JavaScript reads and writes the row; what it means is decided in [`CeilingGenerator`].
+
+use alloc::boxed::Box;
+
+use super::handles::{Handles, Minter};
+use super::memory::Page;
+use super::slots::slot;
+use crate::ceiling::{CeilingGenerator, CeilingRow};
+use crate::clock::millisecond_of;
+use crate::error::{Result, Subject};
+use crate::mint::{MAX_LEAD_MS, Machine};
+
+impl Page {
+    fn read_row(&self) -> Result<Option<CeilingRow>> {
+        if !self.flag(slot::HAS_ROW) {
+            return Ok(None);
+        }
+        // The bits of a number are equal for equal marks, and for anything else they are not those of a mark.
+        let mark = self.number(slot::ROW_MARK).to_bits();
+        Ok(Some(CeilingRow { mark, until_ms: self.read_store_time(slot::ROW_UNTIL_MS)? }))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "times below 2^53")]
+    fn write_row(&mut self, row: Option<CeilingRow>) {
+        self.numbers[slot::HAS_ROW] = f64::from(u8::from(row.is_some()));
+        if let Some(CeilingRow { mark, until_ms }) = row {
+            self.numbers[slot::ROW_MARK] = f64::from_bits(mark);
+            self.numbers[slot::ROW_UNTIL_MS] = until_ms as f64;
+        }
+    }
+}
+
+impl Handles {
+    #[inline(never)] // for the size of the WebAssembly module
+    pub(super) fn open_ceiling(&mut self, page: &mut Page) -> Result<()> {
+        let geometry = page.read_geometry()?;
+        let node = page.read_node(&geometry)?;
+        let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_LEAD_MS)?;
+        let machine = Machine::from_geometry_with_max_lead(geometry, node, max_lead_ms)?;
+        page.read_wait_limits()?;
+        let start = page.read_sequence_start()?;
+        // 53 bits, which a number holds.
+        #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
+        let mark = ((page.read_bits(slot::RANDOM)? >> 75) as u64 as f64).to_bits();
+        page.write_opened(&machine, 0);
+        page.numbers[slot::MAX_BLOCK] = 0.0;
+        page.numbers[slot::HANDLE] = self.insert(Minter::Ceiling(Box::new(CeilingGenerator::from_machine(machine, start, mark))));
+        Ok(())
+    }
+
+    pub(super) fn look(&mut self, page: &mut Page, handle: f64) -> Result<()> {
+        let ids = self.ceiling_mut(handle)?;
+        let row = page.read_row()?;
+        // A clock that shows no time needs no write. The reservation refuses it.
+        page.write_row(millisecond_of(page.number(slot::WALL_MS)).ok().and_then(|now_ms| ids.look(row, now_ms)));
+        Ok(())
+    }
+}

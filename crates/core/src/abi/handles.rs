@@ -1,0 +1,223 @@
+//! The handle table: the open generators of a page, by number.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::memory::Page;
+use crate::ceiling::CeilingGenerator;
+#[cfg(feature = "std")]
+use crate::error::Rule;
+use crate::error::{Code, Error, Result};
+use crate::layout::MAX_SAFE_INTEGER;
+use crate::lease::LeasedGenerator;
+use crate::mint::{Generator, Table};
+use crate::segment::Segment;
+
+/// How many generators a handle table can have open at a time, and so how many bits of a handle are the index.
+const CAPACITY: u64 = 1 << 24;
+/// A handle is an index and, in the bits above it, how often the index was used before. It stays below 2^53, so JavaScript
+/// represents it exactly.
+const HANDLE_LIMIT: u64 = MAX_SAFE_INTEGER + 1;
+
+/// The index in a handle. Any number has one; the handle in the entry says whether it is the right one.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the entry is compared with the whole number")]
+const fn index_of(handle: f64) -> usize {
+    (handle as u64 & (CAPACITY - 1)) as usize
+}
+
+/// Whether two handles are equal. They are compared by their bits, because a handle of a caller can be any number.
+const fn is_same(one: f64, other: f64) -> bool {
+    one.to_bits() == other.to_bits()
+}
+
+/// The generators that one page has open, by handle.
+///
+/// Equal generators share one handle, so opening a generator for each request does not grow the table. A private generator has a
+/// handle of its own until it is released. No handle is given twice: a call that comes after the release, or began before it, is
+/// refused with `CLOSED`.
+///
+/// ```
+/// use frazil::Registry;
+/// use frazil::abi::{Handles, Page, slot};
+/// let (mut registry, mut handles, mut page) = (Registry::new(), Handles::new(), Page::new());
+/// assert_eq!(handles.open(&mut page, &mut registry), frazil::Code::InvalidLayout as u32); // a page of zeros is no layout
+/// ```
+#[derive(Debug, Default)]
+pub struct Handles {
+    /// By index.
+    entries: Vec<Entry>,
+    /// Indices to use again.
+    free: Vec<usize>,
+    /// The handles that equal generators share, by their sharing key.
+    shared: Table<(usize, u64), f64>,
+}
+
+/// What a handle can lead to.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "most entries are generators, and every call of them reads one")]
+pub(super) enum Minter {
+    /// A generator that is static, private or local.
+    Generator(Generator),
+    /// One whose node id comes from a lease.
+    Leased(Box<LeasedGenerator>),
+    /// One whose ceiling is in a storage.
+    Ceiling(Box<CeilingGenerator>),
+    /// Ranges of numbers, which no generator mints.
+    Segment(Box<Segment>),
+}
+
+impl Minter {
+    fn generator(&self) -> Option<&Generator> {
+        match self {
+            Self::Generator(generator) => Some(generator),
+            Self::Leased(ids) => Some(ids.generator()),
+            Self::Ceiling(ids) => Some(ids.generator()),
+            Self::Segment(_) => None,
+        }
+    }
+}
+
+/// An entry of the table.
+#[derive(Debug)]
+struct Entry {
+    /// The handle of the generator that is there, or of the next one.
+    handle: f64,
+    minter: Option<Minter>,
+}
+
+impl Handles {
+    /// A handle table with nothing open.
+    ///
+    /// ```
+    /// # use frazil::abi::{Handles, Page};
+    /// assert_ne!(Handles::new().reserve(&mut Page::new(), 0.0, 0.0, 1, false), 0);
+    /// ```
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { entries: Vec::new(), free: Vec::new(), shared: Table::new() }
+    }
+
+    /// Inserts a generator, or finds the handle of an equal one.
+    pub(super) fn insert_shared(&mut self, generator: Generator) -> f64 {
+        let Some(key) = generator.sharing_key() else { return self.insert(Minter::Generator(generator)) };
+        if let Some(handle) = self.shared.get(&key) {
+            return *handle;
+        }
+        let handle = self.insert(Minter::Generator(generator));
+        if !handle.is_nan() {
+            self.shared.insert(key, handle);
+        }
+        handle
+    }
+
+    /// Inserts a generator under a handle of its own. If the table is full, returns NaN, which is never open.
+    #[expect(clippy::cast_precision_loss, reason = "indices are below 2^24")]
+    pub(super) fn insert(&mut self, minter: Minter) -> f64 {
+        let minter = Some(minter);
+        if let Some(entry) = self.free.pop().and_then(|index| self.entries.get_mut(index)) {
+            entry.minter = minter;
+            return entry.handle;
+        }
+        let index = self.entries.len() as u64;
+        if index >= CAPACITY {
+            return f64::NAN;
+        }
+        self.entries.push(Entry { handle: index as f64, minter });
+        index as f64
+    }
+
+    /// Releases the handle of a generator. Calls with it are `CLOSED` from then on.
+    ///
+    /// ```
+    /// # use frazil::abi::Handles;
+    /// Handles::new().release(3.0); // not open: nothing happens
+    /// ```
+    #[expect(clippy::cast_precision_loss, reason = "2^24 and 2^53 are exact")]
+    pub fn release(&mut self, handle: f64) {
+        let index = index_of(handle);
+        let Some(entry) = self.entries.get_mut(index).filter(|entry| is_same(entry.handle, handle)) else { return };
+        let Some(minter) = entry.minter.take() else { return };
+        entry.handle += CAPACITY as f64;
+        // An index whose handles are used up stays empty.
+        if entry.handle < HANDLE_LIMIT as f64 {
+            self.free.push(index);
+        }
+        // The bindings release private generators only. Releasing a shared handle closes it for all that share it.
+        if let Minter::Generator(generator) = minter
+            && let Some(key) = generator.sharing_key()
+            && self.shared.get(&key).is_some_and(|known| is_same(*known, handle))
+        {
+            self.shared.remove(&key);
+        }
+    }
+
+    /// What a handle leads to.
+    fn minter(&self, handle: f64) -> Result<&Minter> {
+        let entry = self.entries.get(index_of(handle)).filter(|entry| is_same(entry.handle, handle));
+        entry.and_then(|entry| entry.minter.as_ref()).ok_or(Error::new(Code::Closed))
+    }
+
+    /// The open generator of a handle.
+    pub(super) fn generator(&self, handle: f64) -> Result<&Generator> {
+        self.minter(handle)?.generator().ok_or(Error::new(Code::Closed))
+    }
+
+    /// The leased generator of a handle; `None` for any other.
+    pub(super) fn leased(&self, handle: f64) -> Option<&LeasedGenerator> {
+        match self.minter(handle) {
+            Ok(Minter::Leased(ids)) => Some(ids),
+            _ => None,
+        }
+    }
+
+    /// The leased generator of a handle. Other handles are `CLOSED` to its calls.
+    pub(super) fn leased_mut(&mut self, handle: f64) -> Result<&mut LeasedGenerator> {
+        match self.minter_mut(handle) {
+            Some(Minter::Leased(ids)) => Ok(ids),
+            _ => Err(Error::new(Code::Closed)),
+        }
+    }
+
+    /// The generator of a handle whose ceiling is in a storage; `None` for any other.
+    pub(super) fn ceiling(&self, handle: f64) -> Option<&CeilingGenerator> {
+        match self.minter(handle) {
+            Ok(Minter::Ceiling(ids)) => Some(ids),
+            _ => None,
+        }
+    }
+
+    /// The same. Other handles are `CLOSED` to its calls.
+    pub(super) fn ceiling_mut(&mut self, handle: f64) -> Result<&mut CeilingGenerator> {
+        match self.minter_mut(handle) {
+            Some(Minter::Ceiling(ids)) => Ok(ids),
+            _ => Err(Error::new(Code::Closed)),
+        }
+    }
+
+    /// The segment of a handle. Other handles are `CLOSED` to its calls.
+    pub(super) fn segment_mut(&mut self, handle: f64) -> Result<&mut Segment> {
+        match self.minter_mut(handle) {
+            Some(Minter::Segment(segment)) => Ok(segment),
+            _ => Err(Error::new(Code::Closed)),
+        }
+    }
+
+    fn minter_mut(&mut self, handle: f64) -> Option<&mut Minter> {
+        let entry = self.entries.get_mut(index_of(handle)).filter(|entry| is_same(entry.handle, handle));
+        entry.and_then(|entry| entry.minter.as_mut())
+    }
+
+    /// Writes an error and, if the keeper of the state caused it, the keeper's explanation. Returns the status.
+    pub(super) fn refuse(&self, page: &mut Page, handle: f64, error: Error) -> u32 {
+        #[cfg(feature = "std")]
+        if error.rule() == Rule::None
+            && let Ok(generator) = self.generator(handle)
+            && let Some(keeper) = generator.keeper()
+            && keeper.fault().is_some_and(|fault| fault.code() == error.code())
+        {
+            return page.refuse_with_text(error, keeper.explain().as_deref());
+        }
+        let _: (&Self, f64) = (self, handle);
+        page.refuse(error)
+    }
+}

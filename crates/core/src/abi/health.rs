@@ -1,0 +1,48 @@
+//! The condition of a generator: `health`.
+
+use super::handles::Handles;
+use super::memory::Page;
+use super::slots::slot;
+use crate::ceiling::CeilingGenerator;
+use crate::clock::millisecond_of;
+use crate::error::Result;
+
+impl Handles {
+    /// Writes the condition of the generator at a time. The status is 0, or that of the refusal that a call would get now.
+    ///
+    /// ```
+    /// # use frazil::abi::{Handles, Page};
+    /// assert_eq!(Handles::new().health(&mut Page::new(), 0.0, 0.0), frazil::Code::Closed as u32);
+    /// ```
+    pub fn health(&self, page: &mut Page, handle: f64, now_ms: f64) -> u32 {
+        self.try_health(page, handle, now_ms).unwrap_or_else(|error| self.refuse(page, handle, error))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
+    fn try_health(&self, page: &mut Page, handle: f64, now_ms: f64) -> Result<u32> {
+        let generator = self.generator(handle)?;
+        let now_ms = millisecond_of(now_ms)?;
+        let mut health = generator.health(now_ms);
+        if let Some(ids) = self.leased(handle) {
+            health = ids.leased_health(health, page.read_clocks()?);
+        }
+        if self.ceiling(handle).is_some() {
+            health = CeilingGenerator::without_expiry(health);
+        }
+        let stats = generator.stats();
+        for (at, value) in [
+            (slot::LEAD_MS, health.lead_ms),
+            (slot::WORST_LEAD_MS, stats.worst_lead_ms),
+            (slot::STEPS_BACK, stats.steps_back),
+            (slot::LARGEST_STEP_BACK_MS, stats.largest_step_back_ms),
+            (slot::SWITCHES, stats.switches),
+            (slot::EXTENSIONS, stats.extensions),
+            (slot::END_MS, health.end_ms),
+            (slot::REMAINING_MS, health.remaining_ms),
+            (slot::ENDS_SOON, u64::from(health.ends_soon)),
+        ] {
+            page.set_number(at, value as f64);
+        }
+        health.refusal.map_or(Ok(0), Err)
+    }
+}

@@ -1,0 +1,299 @@
+//! The slots of the page: a range of numbers for each feature.
+//!
+//! Each feature has a range with room to grow, so a new slot moves no other. To add a slot, give it the next free number of its
+//! range. To add a feature, take a range from what is free at the end of the page, and read and write it in a file of its own
+//! beside this one.
+
+/// How many floats the page starts with. The ranges below leave 248 to 255 free.
+pub const NUMBERS: usize = 256;
+
+macro_rules! slots {
+    ($(
+        $(#[doc = $about:literal])+
+        $range:ident = $from:literal..$until:literal {
+            $($(#[doc = $doc:literal])+ $name:ident $([$width:literal])? = $at:literal;)+
+        }
+    )+) => {
+        /// The slots of the page, by name.
+        pub mod slot {
+            $($($(#[doc = $doc])+ pub const $name: usize = $at;)+)+
+        }
+        /// Every slot with its name, for generating the other side's constants.
+        ///
+        /// ```
+        /// assert_eq!(frazil::abi::SLOTS[0], ("STATUS", 0));
+        /// ```
+        pub const SLOTS: &[(&str, usize)] = &[$($((stringify!($name), $at),)+)+];
+
+        // The compiler checks that no two slots overlap, and that each lies in its range and each range in the page.
+        const _: () = {
+            let mut end = 0;
+            $(
+                assert!($from >= end, concat!(stringify!($range), " begins inside the range before it"));
+                end = $from;
+                $(
+                    assert!($at >= end, concat!(stringify!($name), " lies inside the slot before it"));
+                    end = $at + 1 $(- 1 + $width)?;
+                )+
+                assert!(end <= $until, concat!(stringify!($range), " is full"));
+                end = $until;
+            )+
+            assert!(end <= NUMBERS, "the page is full");
+        };
+    };
+}
+
+slots! {
+    /// What a reservation writes.
+    RESERVATION = 0..8 {
+        /// Out: the status of the last `next`.
+        STATUS = 0;
+        /// Out: how many IDs were written.
+        COUNT = 1;
+        /// Out: the first Unix millisecond of the clock's tick.
+        VALID_FROM_MS = 2;
+        /// Out: the first Unix millisecond after the clock's tick.
+        VALID_UNTIL_MS = 3;
+        /// In: the first element of the array to fill.
+        FILL_FROM = 4;
+        /// In: the element after the last one to fill.
+        FILL_UNTIL = 5;
+    }
+    /// What a refused call writes.
+    REFUSAL = 8..16 {
+        /// Out: milliseconds until a stalled call can succeed.
+        RETRY_AFTER_MS = 8;
+        /// Out: the number of the subject an error is about.
+        SUBJECT = 9;
+        /// Out: the number of the rule that was broken.
+        RULE = 10;
+        /// Out: the rule's `{min}`.
+        MIN = 11;
+        /// Out: the rule's `{max}`.
+        MAX = 12;
+        /// Out: the length in bytes of the text that lies where the IDs do, in UTF-8: what an error says beyond its numbers, or
+        /// what `file` writes.
+        TEXT_BYTES = 13;
+    }
+    /// What opening any generator reads and writes. The layout is last because its fields take the most room.
+    OPENING = 16..128 {
+        /// In: Unix milliseconds of tick 0.
+        EPOCH_MS = 16;
+        /// In: the length of a tick in milliseconds.
+        TICK_MS = 17;
+        /// In: 1 if the layout may use all 64 bits.
+        UNSIGNED = 18;
+        /// In: 1 if a node id was given, as the number in `NODE`.
+        HAS_NODE = 19;
+        /// In: the node id. Out of `local`: the one in force.
+        NODE = 20;
+        /// In: 1 if the node id was given as the word `"none"`.
+        NODE_NONE = 21;
+        /// In: when the process started, in Unix milliseconds; NaN if unknown.
+        START_MS = 22;
+        /// In: 1 for a state of the generator's own.
+        PRIVATE = 23;
+        /// In: 1 if the caller says that no other thread has the node id.
+        UNSHARED = 24;
+        /// In: 1 if `MAX_LEAD_MS` was given.
+        HAS_MAX_LEAD_MS = 25;
+        /// In and out: how far the generator may run ahead of the clock.
+        MAX_LEAD_MS = 26;
+        /// In: 1 if `MAX_WAIT_MS` was given.
+        HAS_MAX_WAIT_MS = 27;
+        /// In and out: how long a call may wait in all.
+        MAX_WAIT_MS = 28;
+        /// In: 1 if `MAX_ASYNC_WAIT_MS` was given.
+        HAS_MAX_ASYNC_WAIT_MS = 29;
+        /// In and out: how long an asynchronous call may wait in all.
+        MAX_ASYNC_WAIT_MS = 30;
+        /// In: the start of the sequence, as its index in [`SequenceStart::ALL`](crate::SequenceStart::ALL).
+        SEQUENCE_START = 31;
+        /// In: 1 if `KEY` holds a key. The next call whose state needs a key takes it and sets this to 0.
+        HAS_KEY = 32;
+        /// In: the first of four numbers of 32 bits that make a key.
+        KEY[4] = 33;
+        /// Out: the handle of the generator that was opened.
+        HANDLE = 37;
+        /// Out: the largest block worth reserving ahead of use; 0 if none may be, since each reservation needs a look at a ceiling.
+        MAX_BLOCK = 38;
+        /// Out: how long it is until the first ID, in milliseconds; 0 except for `local`. Out of the `ASK` of a lease: how long until there
+        /// is something to ask.
+        WAIT_MS = 39;
+        /// In: how many fields the layout has.
+        FIELD_COUNT = 40;
+        /// In: the first of up to 35 pairs (kind, bits), with kinds as in [`KINDS`](crate::abi::KINDS).
+        FIELDS[70] = 41;
+        /// In: the first Unix millisecond of this process, for an epoch that has to be compared with it; else 0.
+        PROCESS_FROM_MS = 111;
+        /// In: the first Unix millisecond after that of the call.
+        PROCESS_UNTIL_MS = 112;
+    }
+    /// What `health` writes.
+    HEALTH = 128..144 {
+        /// Out: how far the current tick lies ahead of the clock, in milliseconds.
+        LEAD_MS = 128;
+        /// Out: the largest lead of an ID over the clock.
+        WORST_LEAD_MS = 129;
+        /// Out: how often a reading of the clock was earlier than the one before it.
+        STEPS_BACK = 130;
+        /// Out: the largest of these steps.
+        LARGEST_STEP_BACK_MS = 131;
+        /// Out: how often the clock went back and the state switched to another clock id.
+        SWITCHES = 132;
+        /// Out: the last millisecond of the time field.
+        END_MS = 133;
+        /// Out: how long until then.
+        REMAINING_MS = 134;
+        /// Out: 1 if that is less than a year.
+        ENDS_SOON = 135;
+        /// Out: how often a call first had the window extended.
+        EXTENSIONS = 136;
+    }
+    /// What `local` reads in addition to what opening reads, and what `file` writes.
+    LOCAL = 144..176 {
+        /// In: the length in bytes of the directory, in UTF-8 at the start of the IDs; NaN if none was given.
+        DIR_BYTES = 144;
+        /// In: the same for the scope, whose text follows that of the directory.
+        SCOPE_BYTES = 145;
+        /// In: the same for the file system that the caller declares safe, whose text follows that of the scope.
+        FILE_SYSTEM_BYTES = 146;
+        /// In: 1 if `START_WAIT_MS` was given.
+        HAS_START_WAIT_MS = 147;
+        /// In: how long may pass before the first ID.
+        START_WAIT_MS = 148;
+        /// Out of `file`: the time up to which IDs are reserved on disk, in Unix milliseconds.
+        CEILING_MS = 149;
+        /// Out of `file`: how many attachments the file has; NaN if the platform cannot tell.
+        ATTACHED = 150;
+        /// Out of `file`: how often this process raised the ceiling.
+        RAISES = 151;
+        /// Out of `file`: how far the clock is ahead of the time that is trusted instead.
+        DISTRUSTED_MS = 152;
+        /// Out of `file`: how many of the bytes of text are the path; the rest are the file system.
+        PATH_BYTES = 153;
+        /// Out of `file`: 1 if the mapped state is locked in memory.
+        LOCKED = 154;
+        /// Out of `file`: 1 if a directory above the file is unreadable.
+        BLIND = 155;
+        /// In: 1 if the caller accepts a platform on which state files are not proven.
+        ACCEPT_UNPROVEN_PLATFORM = 156;
+    }
+    /// What `lease` reads and writes. Its first call, `OPEN`, also reads what opening reads.
+    LEASE = 176..224 {
+        /// In: the length of the window that is asked for.
+        WINDOW_MS = 176;
+        /// In: 1 if only calls can renew the lease, since no timer runs between them.
+        BY_CALLS = 177;
+        /// Out of `OPEN`: how long an attempt may take.
+        TIMEOUT_MS = 178;
+        /// In: 1 if the time in the IDs comes from the store.
+        STORE_TIME = 179;
+        /// In: 1 if the scope is the one of static and local generators.
+        DEFAULT_SCOPE = 180;
+        /// In, also of `reserve` and `health`: the monotonic time.
+        MONOTONIC_MS = 181;
+        /// In, also of `reserve` and `health`: the wall clock.
+        WALL_MS = 182;
+        /// In and out: the first of four numbers of 32 bits that make a grant.
+        GRANT[4] = 183;
+        /// In and out: the same of a nonce; of a segment, of the attempt.
+        NONCE[4] = 187;
+        /// In: eight random numbers of 32 bits.
+        RANDOM[8] = 191;
+        /// In and out: the node id of a request, an answer or a release.
+        LEASE_NODE = 199;
+        /// In: the start of the window in an answer.
+        FROM_MS = 200;
+        /// In and out: the end of the window in an answer or request; of a release, from when the node id is free.
+        UNTIL_MS = 201;
+        /// In: the store's clock in an answer.
+        STORE_NOW_MS = 202;
+        /// Out of `ASK`: the number of the request, in [`LEASE_REQUESTS`](crate::abi::LEASE_REQUESTS).
+        REQUEST = 203;
+        /// Out of `ASK`: 1 if the store was found to have lost a write.
+        BEHIND = 204;
+        /// In: the number of the store's reason, in [`LEASE_REASONS`](crate::abi::LEASE_REASONS).
+        REASON = 205;
+        /// In: how long until a node id is free.
+        FREE_IN_MS = 206;
+        /// Out of `TAKE`, `REFUSE` and `FAIL`: the number of the change, in [`LEASE_CHANGES`](crate::abi::LEASE_CHANGES).
+        CHANGE = 207;
+        /// Out of `CLOSE`: 1 if `GRANT`, `LEASE_NODE`, `UNTIL_MS` and `RELEASED_UNTIL_MS` are to be told to the store. `TAKE` has
+        /// the same for a lease that is declined.
+        HAS_RELEASE = 208;
+        /// Out: 1 if a lease is held, 2 if one is held whose time from the store is not known any more.
+        HELD = 209;
+        /// Out: the start of its window.
+        HELD_FROM_MS = 210;
+        /// Out: the end of its window.
+        HELD_UNTIL_MS = 211;
+        /// Out: how many attempts failed in a row.
+        FAILURES = 212;
+        /// Out: how far the wall clock is ahead of the store's.
+        SKEW_MS = 213;
+        /// Out: the store's clock, as estimated, at monotonic time 0.
+        STORE_OFFSET_MS = 214;
+        /// Out: how long until the store may have answered.
+        NEXT_MS = 215;
+        /// Out: the node id of the held lease.
+        HELD_NODE = 216;
+        /// Out of `CLOSE` and `TAKE`: the end of the window that a release gives up.
+        RELEASED_UNTIL_MS = 217;
+        /// In: 1 if the request that the store refused was a renewal.
+        RENEWING = 218;
+        /// Out of `ASK`: the number of the request. In, with its answer, refusal or failure: the same. `FAIL` has 0 for what is no
+        /// request.
+        ASKED_NUMBER = 219;
+        /// In: what the monotonic clock showed when the store was asked for an answer.
+        ASKED_MONOTONIC_MS = 220;
+        /// In: what the wall clock showed then.
+        ASKED_WALL_MS = 221;
+        /// In: 1 if no copies of the holder are made.
+        UNCOPIED = 222;
+    }
+    /// What `segment` reads and writes, besides `HANDLE`, `MONOTONIC_MS`, `RANDOM`, `TIMEOUT_MS`, `REQUEST`, `NONCE` (of the attempt),
+    /// `ASKED_NUMBER` (of the try), `FAILURES` and `NEXT_MS`. Numbers of 64 bits are the first of the IDs: where a range begins, and what
+    /// the next one must not begin below.
+    SEGMENT = 224..240 {
+        /// In: 1 if `STEP` was given.
+        HAS_STEP = 224;
+        /// In: the shortest step, or the step of the store in an answer (0: none). Out: the step; 0 if the store decides.
+        STEP = 225;
+        /// In: the longest step.
+        MAX_STEP = 226;
+        /// In: the time below which a range is too short.
+        GROW_BELOW_MS = 227;
+        /// In: the time above which a range is too long.
+        SHRINK_ABOVE_MS = 228;
+        /// In: how many numbers to draw, or how many callers wait for.
+        WANT = 229;
+        /// In and out: the distance of the numbers of a range.
+        STRIDE = 230;
+        /// In and out: how many numbers a range has. Out of `ASK`: how many to ask for; 0 if the store decides.
+        RANGE_COUNT = 231;
+        /// Out: how many numbers are there.
+        LEFT = 232;
+        /// Out: how many ranges are there.
+        BUFFERS = 233;
+        /// Out: how many ranges the store allocated.
+        RANGES = 234;
+        /// Out: how many numbers they had.
+        ALLOCATED = 235;
+        /// Out: how long the store takes to answer.
+        FETCH_MS = 236;
+        /// Out: 1 if another range is needed.
+        SHORT = 237;
+        /// In: how many of the numbers that were drawn are not handed out yet.
+        AHEAD = 238;
+    }
+    /// What `LOOK` of `lease` reads and writes, besides `WALL_MS`, the time at which IDs are to be reserved.
+    CEILING = 240..248 {
+        /// In: 1 if the storage has a row. Out: 1 if one is to be written.
+        HAS_ROW = 240;
+        /// In and out: the mark of the row.
+        ROW_MARK = 241;
+        /// In and out: its ceiling.
+        ROW_UNTIL_MS = 242;
+    }
+}

@@ -1,0 +1,9 @@
+//! The name of an attempt to reach a store.
+
+/// The identity of an attempt: 128 random bits, the same for all its retries.
+///
+/// ```
+/// assert_ne!(frazil::Nonce(1), frazil::Nonce(2));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Nonce(pub u128);

@@ -1,0 +1,594 @@
+//! A generator: the machine's rules applied to a state that threads share.
+//!
+//! [`Generator::reserve`] takes a reading of the clock, reads the word, lets the [`Machine`] decide, and swaps the word. `state.rs`
+//! says why one word is enough and which memory orderings the loop needs.
+//!
+//! * **Lock-free**: a compare-and-swap is lost only to another call that minted.
+//! * **Clock first**: the time is read before the word, so a swap can be lost only within two instructions. A time that is old by
+//!   then looks like a step back and is answered with a recheck.
+//! * Not covered: two processes, or two WebAssembly instances, with one static node id. They share no memory.
+
+#[cfg(feature = "std")]
+use alloc::sync::Arc as KeeperArc;
+
+use super::keeper::{Keeper, StateRef};
+use super::machine::{Block, EXHAUSTED, Key, Machine, Outcome, SequenceStart, ShortWayRange, Window};
+use super::options::{DEFAULT_STATIC_LEAD_MS, GeneratorOptions, ResolvedOptions};
+use super::state::{State, StateAtomics};
+use super::stats::{Counters, ENDS_SOON_MS, Health, Stats};
+use super::sync::{Arc, AtomicU64, Ordering};
+use crate::clock::Clock;
+use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::layout::Layout;
+#[cfg(feature = "std")]
+use crate::layout::Node;
+
+/// The most IDs that one bulk call may ask for: 2^20 IDs are 8 MiB.
+///
+/// ```
+/// # use frazil::{Generator, GeneratorOptions, Layout, MAX_COUNT, ManualClock, Node};
+/// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+/// let error = ids.fill(&ManualClock::new(1_704_067_200_001), &mut vec![0; MAX_COUNT + 1]).unwrap_err();
+/// assert_eq!((error.field(), error.value()), ("count", Some(1_048_577)));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+pub const MAX_COUNT: usize = 1 << 20;
+
+/// How often one call has the window extended if other calls use up each extension.
+const MAX_EXTENSIONS: u32 = 8;
+
+/// The answer to one reservation.
+///
+/// ```
+/// # use frazil::{GeneratorOptions, Layout, Node, Registry, Reservation};
+/// let generator = Registry::new().open(&Layout::named("sonyflake")?, GeneratorOptions::new(Node::Id(7)))?;
+/// let Ok(Reservation::Issued { wall_tick_ms, .. }) = generator.reserve(1_409_529_600_015, 1, false) else { unreachable!() };
+/// assert_eq!(wall_tick_ms, (1_409_529_600_010, 1_409_529_600_020));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reservation {
+    /// IDs that no other call gets.
+    Issued {
+        /// The IDs.
+        block: Block,
+        /// The Unix milliseconds `[from, until)` of the clock's tick. As long as the clock stays in it, serving from the block
+        /// gives IDs as recent as a new reservation.
+        wall_tick_ms: (u64, u64),
+    },
+    /// Nothing was reserved: read the clock once more and call again with `confirmed`.
+    Recheck,
+}
+
+/// Mints IDs from a state that other generators may share.
+///
+/// This type is:
+///
+/// * **Lock-free and `Sync`**: one compare-and-swap for each reservation.
+/// * **Strictly increasing** for each caller, in an ordered layout ([`crate::Plan::ordered`]).
+/// * **Non-blocking**: it never waits and never spins on the clock; a refusal says how long to wait.
+///
+/// The caller must make sure of two things: no other machine has the same node id, and without a `start_ms` the process does not
+/// start again within a tick. Otherwise IDs can repeat.
+///
+/// ```
+/// use frazil::{Code, GeneratorOptions, Layout, ManualClock, Node, Registry};
+/// let clock = ManualClock::new(1_704_067_200_001);
+/// let ids = Registry::new().open(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+/// assert_eq!(ids.next(&clock)?, 4_222_976);
+/// assert_eq!(ids.next(&clock)?, 4_222_977);
+/// clock.set_ms(1_704_067_200_000); // one millisecond back, and no lead is allowed: refused, not repeated
+/// let error = ids.next(&clock).unwrap_err();
+/// assert_eq!((error.code(), error.retry_after_ms()), (Code::ClockBackward, 1));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Generator {
+    machine: Machine,
+    state: StateRef,
+    counters: Counters,
+    short_way: ShortWayRange,
+}
+
+impl Clone for Generator {
+    fn clone(&self) -> Self {
+        Self::with(self.machine, self.state.clone())
+    }
+}
+
+impl Generator {
+    /// A generator on a state of its own, for tests and simulations. It does not promise uniqueness: another generator with the
+    /// same node id can issue the same IDs.
+    ///
+    /// # Errors
+    /// As [`Registry::open`](crate::Registry::open).
+    ///
+    /// ```
+    /// # use frazil::{GeneratorOptions, Generator, Layout, ManualClock, Node};
+    /// let simulated = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// assert_eq!(simulated.next(&ManualClock::new(1_704_067_200_000))?, 7 << 12);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn private(layout: &Layout, options: GeneratorOptions<'_>) -> Result<Self> {
+        let generator = Self::private_resolved(&ResolvedOptions::new(layout, options)?)?;
+        if generator.lacks_key() {
+            generator.offer_key(Key::given_or_drawn(options.key)?);
+        }
+        Ok(generator)
+    }
+
+    pub(crate) fn private_resolved(options: &ResolvedOptions) -> Result<Self> {
+        let machine = options.static_machine(options.max_lead_ms.unwrap_or(DEFAULT_STATIC_LEAD_MS))?;
+        let state = State::new(&options.geometry, options.sequence_start);
+        if let Some(start_ms) = options.start_ms {
+            state.delay_until_after_start(&machine, start_ms);
+        }
+        Ok(Self::on(machine, Arc::new(state)))
+    }
+
+    /// A generator on a state of this process.
+    pub(crate) fn on(machine: Machine, state: Arc<State>) -> Self {
+        Self::with(machine, StateRef::Own(state))
+    }
+
+    fn with(machine: Machine, state: StateRef) -> Self {
+        Self { machine, state, counters: Counters::new(), short_way: ShortWayRange::new(machine.short_way()) }
+    }
+
+    /// A generator on a state of its own: [`State::within`].
+    #[inline(never)] // one copy in the module instead of one for each caller
+    pub(crate) fn within(machine: Machine, start: SequenceStart, window: Window, next_tick: u64) -> Self {
+        Self::on(machine, Arc::new(State::within(&machine.geometry, start, window, next_tick)))
+    }
+
+    /// Continues on the state of another generator. What was counted stays.
+    pub(crate) fn move_to(&mut self, Self { machine, state, short_way, .. }: Self) {
+        self.machine = machine;
+        self.state = state;
+        self.short_way = short_way;
+    }
+
+    /// Moves the end of the window of a state of this process.
+    pub(crate) fn extend(&self, until_ms: u64) {
+        self.state.atomics().until_ms.fetch_max(until_ms, Ordering::Release);
+    }
+
+    /// Sets the end of the window of a state that this generator alone has.
+    pub(crate) fn set_until(&self, until_ms: u64) {
+        self.state.atomics().until_ms.store(until_ms, Ordering::Relaxed);
+        self.short_way.end();
+    }
+
+    /// When the tick ends that an ID would have at this time, whatever the end of the window is; `None` if none could be issued.
+    pub(crate) fn due_until_ms(&self, now_ms: u64) -> Option<u64> {
+        let atomics = self.state.atomics();
+        let window = Window { until_ms: 0, ..atomics.window()? };
+        // A window that is over leaves nothing but its end to refuse for.
+        match self.machine.decide(atomics.word.load(Ordering::Acquire), window, atomics.clocks, now_ms, 1) {
+            Outcome::Expired { until_ms } => Some(until_ms),
+            _ => None,
+        }
+    }
+
+    /// Closes the state: [`StateAtomics::close`].
+    pub(crate) fn close_state(&self) -> Option<u64> {
+        self.state.atomics().close(&self.machine)
+    }
+
+    /// The tick after the current one: 0 before the first ID.
+    pub(crate) fn next_tick(&self) -> u64 {
+        match self.state.atomics().word.load(Ordering::Acquire) {
+            EXHAUSTED => self.machine.geometry.time.max().saturating_add(1),
+            word => self.machine.next_tick(word),
+        }
+    }
+
+    /// A generator on a state that a [`Keeper`] has. `max_lead_ms` defaults to 1000.
+    ///
+    /// # Errors
+    /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a `max_lead_ms` over 1000. [`Keeper`] has an example of a
+    /// keeper.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use std::sync::atomic::AtomicU64;
+    /// # use frazil::{StateAtomics, Code, Generator, Keeper, Layout, Node, Result, SequenceStart};
+    /// # #[derive(Debug, Default)]
+    /// # struct Frozen { word: AtomicU64, origin: AtomicU64, until_ms: AtomicU64, key: [AtomicU64; 2] }
+    /// # impl Keeper for Frozen {
+    /// #     fn atomics(&self) -> StateAtomics<'_> {
+    /// #         let Self { word, origin, until_ms, key } = self;
+    /// #         StateAtomics { word, origin, until_ms, key, start: SequenceStart::Zero, clocks: &[] }
+    /// #     }
+    /// #     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64> { Ok(now_ms) }
+    /// # }
+    /// let error = Generator::kept(&Layout::named("default")?, Node::Id(7), Some(1001), Arc::new(Frozen::default())).unwrap_err();
+    /// assert_eq!((error.code(), error.value()), (Code::InvalidOption, Some(1001)));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn kept(layout: &Layout, node: Node<'_>, max_lead_ms: Option<u64>, keeper: KeeperArc<dyn Keeper>) -> Result<Self> {
+        Ok(Self::kept_by(Machine::with_max_lead(layout, node, max_lead_ms)?, keeper))
+    }
+
+    /// The same as `kept`, for a machine that exists already.
+    #[cfg(feature = "std")]
+    pub(crate) fn kept_by(machine: Machine, keeper: KeeperArc<dyn Keeper>) -> Self {
+        Self::with(machine, StateRef::Kept(keeper))
+    }
+
+    /// The keeper of the state, or `None` for a state of this process.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn keeper(&self) -> Option<&dyn Keeper> {
+        self.state.keeper()
+    }
+
+    /// Whether the state still needs a key before anything can be issued.
+    pub(crate) fn lacks_key(&self) -> bool {
+        let atomics = self.state.atomics();
+        atomics.start != SequenceStart::Zero && atomics.key().is_none()
+    }
+
+    /// Gives the state a key if it needs one and has none.
+    pub(crate) fn offer_key(&self, key: Key) {
+        // A keeper brings the key of its state.
+        if let StateRef::Own(state) = &self.state
+            && state.start != SequenceStart::Zero
+        {
+            state.offer_key(key);
+        }
+    }
+
+    /// The machine that decides for this generator.
+    ///
+    /// ```
+    /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
+    /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// assert_eq!(ids.machine().max_block(), 1024);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// How far it may run ahead of the clock, in milliseconds.
+    ///
+    /// ```
+    /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
+    /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// assert_eq!(ids.max_lead_ms(), 10);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn max_lead_ms(&self) -> u64 {
+        self.machine.max_lead_ms
+    }
+
+    /// A key that is equal for two generators with equal machines on one state of this process. `None` for a kept state.
+    #[cfg(feature = "abi")]
+    #[cfg_attr(not(feature = "std"), expect(clippy::unnecessary_wraps, reason = "with std there are kept states"))]
+    pub(crate) fn sharing_key(&self) -> Option<(usize, u64)> {
+        match &self.state {
+            StateRef::Own(state) => Some((core::ptr::from_ref::<State>(state).addr(), self.max_lead_ms())),
+            #[cfg(feature = "std")]
+            StateRef::Kept(_) => None,
+        }
+    }
+
+    /// Reserves up to `want` IDs (at least one) for the clock reading `now_ms`.
+    ///
+    /// # Errors
+    /// `CLOCK_BACKWARD` and `SEQUENCE_EXHAUSTED` with the milliseconds to wait; `CLOCK_BEFORE_EPOCH`; `TIME_EXHAUSTED`.
+    /// Only a call that is `confirmed` is refused; any other is answered with [`Reservation::Recheck`].
+    ///
+    /// ```
+    /// # use frazil::{GeneratorOptions, Generator, Layout, Node, Reservation};
+    /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// assert_eq!(ids.reserve(0, 1, false)?, Reservation::Recheck);
+    /// assert!(ids.reserve(0, 1, true).is_err());
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn reserve(&self, now_ms: u64, want: usize, confirmed: bool) -> Result<Reservation> {
+        self.reserve_after(self.counters.read_ms.load(Ordering::Relaxed), now_ms, want, confirmed)
+    }
+
+    /// Reserves for a reading of the clock that was taken after `before_ms`.
+    fn reserve_after(&self, before_ms: u64, now_ms: u64, want: usize, confirmed: bool) -> Result<Reservation> {
+        let atomics = self.state.atomics();
+        self.counters.read(before_ms, now_ms);
+        let machine = self.keyed_machine(&atomics)?;
+        // There is no pause after a lost swap, because a pause tripled the cost under contention. The word is read before the
+        // window, because a keeper that begins a state anew writes the word last.
+        let (kept, load, swap) = self.orderings(&atomics);
+        let mut now_ms = now_ms;
+        let mut extensions = 0;
+        let mut word = atomics.word.load(load);
+        loop {
+            // The state was begun anew with another start of the sequence, so its positions now mean other IDs; or its memory was
+            // overwritten, which the keeper knows.
+            let Some(window) = atomics.window() else {
+                let why = self.state.keeper().and_then(|keeper| keeper.extend(now_ms, now_ms).err());
+                return Err(why.unwrap_or_else(|| Error::new(Code::Closed)));
+            };
+            match machine.reserve(word, window, atomics.clocks, now_ms, want, confirmed) {
+                Outcome::Issued { word: next, block, leaves, lead_ms, switched } => {
+                    if let Some((clock, free_from)) = leaves
+                        && let Some(cell) = atomics.clocks.get(clock)
+                    {
+                        cell.fetch_max(free_from, Ordering::Relaxed);
+                    }
+                    match atomics.word.compare_exchange_weak(word, next, swap, load) {
+                        // The state was begun anew after the word was read: these IDs are never issued.
+                        Ok(_) if kept && !atomics.is_still(window) => word = atomics.word.load(load),
+                        Ok(_) => {
+                            self.counters.issued(block.len(), lead_ms, switched);
+                            return Ok(Reservation::Issued { block, wall_tick_ms: machine.wall_tick_ms(now_ms) });
+                        }
+                        Err(current) => word = current,
+                    }
+                }
+                Outcome::Recheck => return Ok(Reservation::Recheck),
+                Outcome::Stalled { retry_at_ms, cause } => {
+                    self.counters.stalls.fetch_add(1, Ordering::Relaxed);
+                    return Err(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms)));
+                }
+                Outcome::Expired { until_ms } => {
+                    // At worst other calls use up each extension before this call gets any of it, so the extensions are counted.
+                    extensions += 1;
+                    let Some(keeper) = self.state.keeper().filter(|_| extensions <= MAX_EXTENSIONS) else {
+                        self.counters.stalls.fetch_add(1, Ordering::Relaxed);
+                        return Err(Error::retry_after(Code::LeaseExpired, 1));
+                    };
+                    self.counters.extensions.fetch_add(1, Ordering::Relaxed);
+                    now_ms = keeper.extend(until_ms, now_ms)?;
+                    word = atomics.word.load(load);
+                }
+                Outcome::Refused(error) => return Err(self.refusal(word, now_ms, error)),
+            }
+        }
+    }
+
+    /// Whether the state is kept, and with which orderings its word is read and swapped, as `state.rs` explains.
+    #[inline]
+    fn orderings(&self, atomics: &StateAtomics<'_>) -> (bool, Ordering, Ordering) {
+        match (self.state.keeper().is_some(), atomics.clocks.is_empty()) {
+            // The swap is `Acquire` too: a call that swaps the word of a state that was begun anew must see the new window.
+            (true, _) => (true, Ordering::Acquire, Ordering::AcqRel),
+            (false, false) => (false, Ordering::Acquire, Ordering::Release),
+            (false, true) => (false, Ordering::Relaxed, Ordering::Relaxed),
+        }
+    }
+
+    /// The error of a refusal. A kept state whose word is all ones although its time is not over was closed, or given up.
+    fn refusal(&self, word: u64, now_ms: u64, error: Error) -> Error {
+        let over = now_ms.saturating_add(self.max_lead_ms()) >= self.machine.end_ms();
+        match self.state.keeper() {
+            Some(keeper) if word == EXHAUSTED && !over => {
+                let why = keeper.is_given_up().then(|| keeper.extend(now_ms, now_ms));
+                why.and_then(Result::err).unwrap_or_else(|| Error::new(Code::Closed))
+            }
+            _ => error,
+        }
+    }
+
+    /// The machine with the start of the sequence and the key of the state.
+    fn keyed_machine(&self, atomics: &StateAtomics<'_>) -> Result<Machine> {
+        if atomics.start == SequenceStart::Zero {
+            return Ok(self.machine);
+        }
+        let missing = Error::bad_input(Code::InvalidOption, Subject::SequenceStart, Rule::StartKey);
+        atomics.key().map(|key| self.machine.starting(atomics.start, key)).ok_or(missing)
+    }
+
+    /// Reserves for the time that a clock shows, which is read a second time before the call is refused.
+    fn reserve_at(&self, clock: &impl Clock, want: usize) -> Result<Block> {
+        // Loaded before the clock is read. Otherwise a reading that another thread takes in between would count as a step back.
+        let before_ms = self.counters.read_ms.load(Ordering::Acquire);
+        self.reserve_first_at(before_ms, clock.now_ms()?, clock, want).map(|(block, _)| block)
+    }
+
+    /// Reserves for the time that a clock showed. No other thread may have this generator.
+    pub(crate) fn reserve_from(&mut self, now_ms: u64, clock: &impl Clock, want: usize) -> Result<(Block, (u64, u64))> {
+        self.reserve_first_at(self.counters.read_ms.load(Ordering::Relaxed), now_ms, clock, want)
+    }
+
+    /// The same, for a clock that was read once. Returns the clock's tick too.
+    #[inline(never)]
+    fn reserve_first_at(&self, before_ms: u64, now_ms: u64, clock: &impl Clock, want: usize) -> Result<(Block, (u64, u64))> {
+        let (mut before_ms, mut now_ms) = (before_ms, now_ms);
+        for confirmed in [false, true] {
+            if let Reservation::Issued { block, wall_tick_ms } = self.reserve_after(before_ms, now_ms, want, confirmed)? {
+                return Ok((block, wall_tick_ms));
+            }
+            before_ms = self.counters.read_ms.load(Ordering::Acquire);
+            now_ms = clock.now_ms()?;
+        }
+        // A confirmed reservation is never answered with a recheck.
+        Err(Error::new(Code::ClockBackward))
+    }
+
+    /// What this generator has counted so far.
+    ///
+    /// ```
+    /// # use frazil::{GeneratorOptions, Generator, Layout, ManualClock, Node};
+    /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// ids.fill(&ManualClock::new(1_720_000_000_000), &mut [0; 5000])?;
+    /// let stats = ids.stats();
+    /// assert_eq!((stats.issued, stats.worst_lead_ms), (5000, 1)); // 904 of them borrowed from the next millisecond
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let get = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
+        let Counters { stalls, switches, steps_back, largest_step_back_ms, worst_lead_ms, extensions, .. } = &self.counters;
+        Stats {
+            issued: self.counters.issued_so_far(),
+            stalls: get(stalls),
+            switches: get(switches),
+            steps_back: get(steps_back),
+            largest_step_back_ms: get(largest_step_back_ms),
+            worst_lead_ms: get(worst_lead_ms),
+            extensions: get(extensions),
+        }
+    }
+
+    /// The condition of the generator at a time. Issues nothing and changes nothing.
+    ///
+    /// ```
+    /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
+    /// let ids = Generator::private(&Layout::named("baidu")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// let health = ids.health(1_720_000_000_000); // 2024-07-03
+    /// assert_eq!(health.end_ms, 1_732_109_055_999); // 2024-11-20T13:24:15.999Z
+    /// assert!(health.ends_soon);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn health(&self, now_ms: u64) -> Health {
+        let atomics = self.state.atomics();
+        let machine = &self.machine;
+        let word = atomics.word.load(Ordering::Acquire);
+        let outcome = atomics.window().map_or(Outcome::Refused(Error::new(Code::Closed)), |window| {
+            machine.reserve(word, window, atomics.clocks, now_ms, 1, true)
+        });
+        let refusal = match outcome {
+            Outcome::Issued { .. } | Outcome::Recheck => None,
+            Outcome::Stalled { retry_at_ms, cause } => Some(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms))),
+            Outcome::Refused(error) => Some(self.refusal(word, now_ms, error)),
+            Outcome::Expired { .. } => match self.state.keeper() {
+                // A call would have the window extended.
+                Some(keeper) => keeper.obstacle(now_ms),
+                None => Some(Error::retry_after(Code::LeaseExpired, 1)),
+            },
+        };
+        let refusal = self.state.keeper().and_then(Keeper::fault).or(refusal);
+        let end_ms = machine.end_ms();
+        let remaining_ms = end_ms.saturating_sub(now_ms);
+        let lead_ms = machine.lead_ms(word, now_ms);
+        Health { end_ms, remaining_ms, ends_soon: remaining_ms < ENDS_SOON_MS, lead_ms, refusal }
+    }
+
+    /// The next ID.
+    ///
+    /// # Errors
+    /// As [`Generator::reserve`]; the clock is read a second time before the call is refused.
+    ///
+    /// ```
+    /// use frazil::{GeneratorOptions, Layout, Node, Registry, SystemClock};
+    /// let ids = Registry::new().open(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// let (first, second) = (ids.next(&SystemClock)?, ids.next(&SystemClock)?);
+    /// assert!(first < second);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[expect(clippy::inline_always, reason = "called, it takes a tenth longer: its result goes through memory")]
+    #[inline(always)]
+    pub fn next(&self, clock: &impl Clock) -> Result<u64> {
+        let before_ms = self.counters.read_ms.load(Ordering::Acquire);
+        let now_ms = clock.now_ms()?;
+        #[cfg(feature = "std")]
+        if let Some(id) = self.next_by_short_way(now_ms) {
+            return Ok(id);
+        }
+        self.next_by_machine(before_ms, now_ms, clock)
+    }
+
+    #[cfg(not(feature = "std"))]
+    fn next_by_machine(&self, before_ms: u64, now_ms: u64, clock: &impl Clock) -> Result<u64> {
+        self.reserve_first_at(before_ms, now_ms, clock, 1).map(|(block, _)| block.first())
+    }
+
+    /// [`Generator::next`] by the machine's rules.
+    #[cfg(feature = "std")]
+    #[cold]
+    #[inline(never)]
+    fn next_by_machine(&self, before_ms: u64, now_ms: u64, clock: &impl Clock) -> Result<u64> {
+        let atomics = self.state.atomics();
+        // An origin never comes back, so one that is the same later was the same when the ID was decided.
+        let origin = atomics.origin.load(Ordering::Acquire);
+        let (block, _) = self.reserve_first_at(before_ms, now_ms, clock, 1)?;
+        // How sequences start belongs to the state, and `self.machine` does not know it.
+        let from = if atomics.start == SequenceStart::Wrap { None } else { self.machine.short_way_from(block.end()) };
+        match from {
+            Some(from) => self.short_way.open(from, origin),
+            None => self.short_way.end(),
+        }
+        Ok(block.first())
+    }
+
+    /// The ID after the last one, if the clock shows what it showed at the last call and nothing but the word changes.
+    #[cfg(feature = "std")]
+    #[expect(clippy::inline_always, reason = "as its caller")]
+    #[inline(always)]
+    fn next_by_short_way(&self, now_ms: u64) -> Option<u64> {
+        match &self.state {
+            StateRef::Own(state) => {
+                let (word, origin) = state.word_and_origin();
+                self.swap_by_short_way::<false>(now_ms, word, origin)
+            }
+            StateRef::Kept(keeper) => self.next_kept_by_short_way(now_ms, &**keeper),
+        }
+    }
+
+    #[cfg(feature = "std")]
+    #[inline(never)]
+    fn next_kept_by_short_way(&self, now_ms: u64, keeper: &dyn Keeper) -> Option<u64> {
+        let (word, origin) = keeper.word_and_origin();
+        self.swap_by_short_way::<true>(now_ms, word, origin)
+    }
+
+    /// `IS_KEPT`: another process or thread may begin the state anew.
+    #[cfg(feature = "std")]
+    #[expect(clippy::inline_always, reason = "as its caller")]
+    #[inline(always)]
+    fn swap_by_short_way<const IS_KEPT: bool>(&self, now_ms: u64, word: &AtomicU64, origin: &AtomicU64) -> Option<u64> {
+        // With the orderings of states with clock ids; the others need less, and no processor gives them less.
+        let mut before = word.load(Ordering::Acquire);
+        let swap = if IS_KEPT { Ordering::AcqRel } else { Ordering::Release };
+        loop {
+            let id = self.short_way.id(before, now_ms)?;
+            // A reading that is not the last one has to be counted.
+            let window = origin.load(Ordering::Relaxed);
+            if self.counters.read_ms.load(Ordering::Relaxed) != now_ms || !self.short_way.has_origin(window) {
+                return None;
+            }
+            let count = self.counters.before_one();
+            match word.compare_exchange(before, before + 1, swap, Ordering::Acquire) {
+                // As in `reserve_after`: of a state that was begun anew this ID is never issued.
+                Ok(_) if IS_KEPT && origin.load(Ordering::Relaxed) != window => return None,
+                Ok(_) => {
+                    self.counters.issued_one(count);
+                    return Some(id);
+                }
+                Err(current) => before = current,
+            }
+        }
+    }
+
+    /// Fills `out` from the front with as many IDs as the clock and the lead allow at once, and returns how many: at least one,
+    /// unless `out` is empty. Call again with the rest of `out` after some time.
+    ///
+    /// # Errors
+    /// As [`Generator::next`]; `INVALID_ARGUMENT` if `out` is longer than [`MAX_COUNT`]. Then nothing is issued.
+    ///
+    /// ```
+    /// use frazil::{GeneratorOptions, Layout, ManualClock, Node, Registry};
+    /// let ids = Registry::new().open(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// let mut out = [0; 5000];
+    /// assert_eq!(ids.fill(&ManualClock::new(1_704_067_200_001), &mut out)?, 4096);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn fill(&self, clock: &impl Clock, out: &mut [u64]) -> Result<usize> {
+        if out.len() > MAX_COUNT {
+            let bounds = (0, MAX_COUNT as u64);
+            let (subject, rule) = (Subject::Count, Rule::WholeNumber);
+            return Err(Error::bad_number(Code::InvalidArgument, subject, rule, out.len() as u64, bounds));
+        }
+        if out.is_empty() {
+            return Ok(0);
+        }
+        let block = self.reserve_at(clock, out.len())?;
+        block.write(out);
+        Ok(block.len())
+    }
+}

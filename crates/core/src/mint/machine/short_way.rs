@@ -1,0 +1,151 @@
+//! The short way to one ID: what most calls do, without the machine's rules.
+//!
+//! After an ID was issued in the clock's own tick, the calls that follow in that tick take the next numbers of its sequence: the
+//! word grows by one, and nothing else changes. That holds for a range of words, which begins after the first number of the
+//! sequence (where the rules for a new tick lead to) and ends before the last one. So a call has two comparisons to make: whether
+//! the word is in that range, and whether the clock is in the tick of the word.
+//!
+//! * **With the feature `std` only**: the addon and the WebAssembly module reserve through the page and never come here.
+//! * **No rule is repeated here**: the range comes from an ID that [`Machine::reserve`](crate::Machine::reserve) issued, and
+//!   `tests/exhaustive.rs` compares all that the short way answers with what the machine would have.
+//! * Not covered: a sequence that wraps, whose IDs are not in order of the count.
+
+use crate::layout::Geometry;
+#[cfg(feature = "std")]
+use crate::mint::sync::{AtomicU64, Ordering};
+
+/// How the short way makes IDs of a layout and node id: what it reads, computed once.
+///
+/// ```
+/// use frazil::{Layout, Machine, Node};
+/// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
+/// let now_ms = 1_704_067_200_100; // tick 100
+/// let after_five = (100 << 12) | 5; // the word after five IDs of tick 100
+/// let from = machine.short_way_from(after_five).unwrap();
+/// assert_eq!(machine.short_way().id(after_five, from, now_ms), Some((100 << 22) | (7 << 12) | 5));
+/// assert_eq!(machine.short_way().id(after_five, from, now_ms + 1), None); // the clock is in another tick
+/// assert_eq!(machine.short_way().id(101 << 12, from, now_ms), None); // the word is
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortWay {
+    node: u64,
+    epoch_ms: u64,
+    tick_ms: u64,
+    sequence_max: u64,
+    clock_max: u64,
+    sequence_bits: u8,
+    low_bits: u8,
+    time_shift: u8,
+    clock_shift: u8,
+    sequence_shift: u8,
+}
+
+impl ShortWay {
+    #[expect(clippy::cast_possible_truncation, reason = "numbers of bits, at most 64")]
+    pub(crate) const fn new(geometry: &Geometry, node: u64) -> Self {
+        let Geometry { time, clock, sequence, .. } = geometry;
+        Self {
+            node,
+            epoch_ms: geometry.epoch_ms,
+            tick_ms: geometry.tick_ms.get(),
+            sequence_max: sequence.max(),
+            clock_max: clock.max(),
+            sequence_bits: sequence.bits as u8,
+            low_bits: geometry.low_bits() as u8,
+            time_shift: time.shift as u8,
+            clock_shift: clock.shift as u8,
+            sequence_shift: sequence.shift as u8,
+        }
+    }
+
+    /// The first word of the range that `last`, the position of an ID, is in: at least 1.
+    pub(crate) const fn from(&self, last: u64) -> u64 {
+        (last & !self.sequence_max) | 1
+    }
+
+    /// The ID at a word, if the word is in the range that begins at `from`, and the clock in the tick of the word.
+    #[must_use]
+    #[inline]
+    pub const fn id(&self, word: u64, from: u64, now_ms: u64) -> Option<u64> {
+        // Every layout has a time field, so all shifts are below 64; saying so saves the test for it.
+        let tick = word >> (self.low_bits & 63);
+        // Of a word that is not in the range the tick may be anything, also one that overflows.
+        let since_tick_ms = now_ms.wrapping_sub(self.epoch_ms).wrapping_sub(tick.wrapping_mul(self.tick_ms));
+        if word.wrapping_sub(from) >= self.sequence_max.saturating_sub(1) || since_tick_ms >= self.tick_ms {
+            return None;
+        }
+        let time = tick << (self.time_shift & 63);
+        let sequence = (word & self.sequence_max) << (self.sequence_shift & 63);
+        let fields = if self.clock_max == 0 {
+            time | sequence
+        } else {
+            time | sequence | ((word >> (self.sequence_bits & 63)) & self.clock_max) << (self.clock_shift & 63)
+        };
+        Some(self.node | fields)
+    }
+}
+
+/// The short way of one generator, and where it is right: written after an ID was issued by the machine.
+///
+/// The two numbers are written one after the other, so a call can read the range of one ID and the origin of another. Then it
+/// issues nothing wrong: the numbers are written after the swap of the word to their own tick, with `Release`, so a call that
+/// reads one of them swaps the word of an earlier tick in vain.
+#[cfg(feature = "std")]
+#[derive(Debug)]
+pub(crate) struct ShortWayRange {
+    way: ShortWay,
+    /// The first word of the range.
+    from: AtomicU64,
+    /// The origin of the state by which it was decided, or [`NOWHERE`].
+    origin: AtomicU64,
+}
+
+/// No origin of a state: the two highest bits are no start of a sequence.
+#[cfg(feature = "std")]
+const NOWHERE: u64 = u64::MAX;
+
+#[cfg(feature = "std")]
+impl ShortWayRange {
+    /// Leads nowhere until an ID was issued.
+    pub(crate) fn new(way: ShortWay) -> Self {
+        Self { way, from: AtomicU64::new(0), origin: AtomicU64::new(NOWHERE) }
+    }
+
+    /// Ends the short way until the machine issues an ID again.
+    pub(crate) fn end(&self) {
+        self.origin.store(NOWHERE, Ordering::Relaxed);
+    }
+
+    /// Opens it from a word on. `origin` was read before the ID was decided.
+    pub(crate) fn open(&self, from: u64, origin: u64) {
+        self.origin.store(origin, Ordering::Release);
+        self.from.store(from, Ordering::Release);
+    }
+
+    /// The ID at a word, if the short way is right there.
+    #[inline]
+    pub(crate) fn id(&self, word: u64, now_ms: u64) -> Option<u64> {
+        self.way.id(word, self.from.load(Ordering::Acquire), now_ms)
+    }
+
+    #[inline]
+    pub(crate) fn has_origin(&self, origin: u64) -> bool {
+        self.origin.load(Ordering::Acquire) == origin
+    }
+}
+
+/// There is none.
+#[cfg(not(feature = "std"))]
+#[derive(Debug)]
+pub(crate) struct ShortWayRange;
+
+#[cfg(not(feature = "std"))]
+impl ShortWayRange {
+    pub(crate) const fn new(_: ShortWay) -> Self {
+        Self
+    }
+
+    #[expect(clippy::unused_self, reason = "with std there is something to end")]
+    pub(crate) const fn end(&self) {}
+}

@@ -1,0 +1,26 @@
+//! Minting: the rules (`machine/`), the state that threads and processes share, the generators on it, and the registry of a process.
+
+mod generator;
+mod keeper;
+mod machine;
+mod options;
+mod registry;
+mod state;
+mod stats;
+mod sync;
+mod unshared;
+
+pub use generator::{Generator, MAX_COUNT, Reservation};
+pub use keeper::{Keeper, StateFile};
+pub use machine::{Block, ClockIds, Key, MAX_LEAD_MS, Machine, Outcome, SequenceStart, ShortWay, Window};
+pub use options::GeneratorOptions;
+#[cfg(feature = "abi")]
+pub(crate) use options::ResolvedOptions;
+pub use registry::Registry;
+#[cfg(feature = "abi")]
+pub(crate) use registry::Table;
+#[cfg(feature = "std")]
+pub use registry::{Claim, DEFAULT_SCOPE};
+pub use state::StateAtomics;
+pub use stats::{ENDS_SOON_MS, Health, Stats};
+pub use unshared::Unshared;

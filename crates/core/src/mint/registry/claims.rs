@@ -1,0 +1,147 @@
+//! The kind of state that each layout and node id has in this process: static, leased or kept (feature `std`).
+//!
+//! A state of a [`Registry`](crate::Registry), that of a lease and one that a [`Keeper`](crate::Keeper) provides share no word, so
+//! with one layout and node id they would repeat each other's IDs. One table for the whole process records which kind came first.
+//! The other kinds are then refused with `STATE_CONFLICT`.
+//!
+//! * **By key**: the key is that of the registry (`state_key.rs`); names do not count.
+//! * **Permanent**: IDs that were issued stay issued, so a key that was used is never given to the other kind.
+//! * **Reserved first**: a [`Claim`] holds the key while a state is being attached. That may take seconds, and no lock is held.
+//!   If attaching fails, the claim is dropped and leaves nothing.
+//!
+//! Not covered: two registries, or two keepers. A process must have one registry, and keepers of one state share it.
+
+use alloc::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::state_key::StateKey;
+use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::mint::machine::Machine;
+
+/// The default scope of a state file: the ID space that it shares with static generators.
+///
+/// ```
+/// assert_eq!(frazil::DEFAULT_SCOPE, "default");
+/// ```
+pub const DEFAULT_SCOPE: &str = "default";
+
+#[derive(Debug)]
+enum Kind {
+    /// A registry has a state of the key.
+    Static,
+    /// Of leases, each of which has a state of its own, and a window that no other has.
+    Leased,
+    /// A keeper has the state, or will have it if one of its claims is confirmed.
+    Kept { holders: usize, confirmed: bool },
+}
+
+static KINDS: Mutex<BTreeMap<StateKey, Kind>> = Mutex::new(BTreeMap::new());
+
+fn kinds() -> MutexGuard<'static, BTreeMap<StateKey, Kind>> {
+    // Nothing that runs while the lock is held can panic.
+    KINDS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const CONFLICT: Error = Error::bad_input(Code::StateConflict, Subject::Node, Rule::OneKind);
+
+/// Records permanently that a registry makes a state of the key.
+pub(crate) fn claim_static(key: StateKey) -> Result<()> {
+    match kinds().entry(key).or_insert(Kind::Static) {
+        Kind::Static => Ok(()),
+        Kind::Leased | Kind::Kept { .. } => Err(CONFLICT),
+    }
+}
+
+/// Records permanently that the key was leased. Further leases of it have other windows.
+pub(crate) fn claim_leased(key: StateKey) -> Result<()> {
+    match kinds().entry(key).or_insert(Kind::Leased) {
+        Kind::Leased => Ok(()),
+        Kind::Static | Kind::Kept { .. } => Err(CONFLICT),
+    }
+}
+
+/// Reserves a layout and node id for a state that is kept elsewhere than in a [`Registry`](crate::Registry).
+///
+/// Make a claim before the state is attached, and confirm it afterwards. A claim that is dropped releases the layout and node id,
+/// unless another claim on them was confirmed or is still held.
+///
+/// ```
+/// use frazil::{Claim, Code, GeneratorOptions, Layout, Machine, Node, Registry};
+/// let layout = Layout::named("default")?;
+/// let (seven, eight) = (Machine::new(&layout, Node::Id(7), 10)?, Machine::new(&layout, Node::Id(8), 10)?);
+/// let mut registry = Registry::new();
+/// Claim::kept(&seven, None)?.confirm(); // a state of node 7 was attached
+/// drop(Claim::kept(&eight, None)?); // one of node 8 could not be
+/// let error = registry.open(&layout, GeneratorOptions::new(Node::Id(7))).unwrap_err();
+/// assert_eq!(error.code(), Code::StateConflict);
+/// registry.open(&layout, GeneratorOptions::new(Node::Id(8)))?;
+/// assert_eq!(Claim::kept(&eight, None).unwrap_err().code(), Code::StateConflict);
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "a claim that is dropped releases the layout and node id"]
+pub struct Claim {
+    /// `None` if nothing has to be reserved.
+    key: Option<StateKey>,
+}
+
+impl Claim {
+    /// Claims the layout and node id of a machine. IDs of a scope other than [`DEFAULT_SCOPE`] may be equal to those of a
+    /// registry, so for such a scope nothing is reserved.
+    ///
+    /// # Errors
+    /// `STATE_CONFLICT` if a registry of this process has a state for the layout's geometry and node id.
+    ///
+    /// ```
+    /// # use frazil::{Claim, GeneratorOptions, Layout, Machine, Node, Registry};
+    /// let layout = Layout::named("default")?;
+    /// Registry::new().open(&layout, GeneratorOptions::new(Node::Id(7)))?;
+    /// let machine = Machine::new(&layout, Node::Id(7), 10)?;
+    /// assert!(Claim::kept(&machine, Some("default")).is_err());
+    /// assert!(Claim::kept(&machine, Some("shop")).is_ok());
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn kept(machine: &Machine, scope: Option<&str>) -> Result<Self> {
+        if scope.is_some_and(|scope| scope != DEFAULT_SCOPE) {
+            return Ok(Self { key: None });
+        }
+        let key = machine.key();
+        match kinds().entry(key).or_insert(Kind::Kept { holders: 0, confirmed: false }) {
+            Kind::Static | Kind::Leased => Err(CONFLICT),
+            Kind::Kept { holders, .. } => {
+                *holders += 1;
+                Ok(Self { key: Some(key) })
+            }
+        }
+    }
+
+    /// Records that the state is attached. From then on no registry of this process makes a state for the layout and node id.
+    ///
+    /// ```
+    /// # use frazil::{Claim, Layout, Machine, Node};
+    /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
+    /// Claim::kept(&machine, None)?.confirm();
+    /// assert!(Claim::kept(&machine, None).is_ok(), "keepers of one state share it");
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn confirm(self) {
+        if let Some(key) = self.key
+            && let Some(Kind::Kept { confirmed, .. }) = kinds().get_mut(&key)
+        {
+            *confirmed = true;
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let Some(key) = self.key else { return };
+        let mut kinds = kinds();
+        if let Some(Kind::Kept { holders, confirmed }) = kinds.get_mut(&key) {
+            *holders -= 1;
+            if *holders == 0 && !*confirmed {
+                kinds.remove(&key);
+            }
+        }
+    }
+}

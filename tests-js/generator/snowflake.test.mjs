@@ -1,0 +1,505 @@
+// The class `Snowflake`: blocks of reserved IDs, order, stats and health, closing.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { inspect } from "node:util";
+import { ClockError, Layout, Snowflake } from "frazil";
+import { CATCH_NUMBERS, inNewProcess } from "../core/package-copy.mjs";
+import { slot } from "../vectors/generated-tables.mjs";
+import { repeats } from "./broken-generators.mjs";
+import {
+  backend,
+  blockSizes,
+  from,
+  increasing,
+  positions,
+  scripted,
+  start,
+  times,
+  tinyLayout,
+} from "./scripted-clock.mjs";
+import { wideLayout } from "./wide-layout.mjs";
+
+// Blocks
+
+test("blocks start at one ID and double while they are used up within a tick, up to a quarter of the sequence", () => {
+  const doubling = times(10, (at) => 2 ** at);
+  assert.deepEqual(blockSizes(scripted().ids, 1023 + 3 * 1024), [...doubling, 1024, 1024, 1024]);
+  assert.deepEqual(blockSizes(scripted({ layout: "edge" }).ids, 63 + 3 * 64), [1, 2, 4, 8, 16, 32, 64, 64, 64]);
+  assert.deepEqual(
+    blockSizes(scripted({ layout: tinyLayout }).ids, 12),
+    times(12, () => 1),
+  );
+});
+
+test("a block is at most 4096 IDs, however wide the sequence", () => {
+  const { ids } = scripted({ layout: wideLayout, node: 1 });
+  assert.deepEqual(blockSizes(ids, 4095 + 3 * 4096), [...times(12, (at) => 2 ** at), 4096, 4096, 4096]);
+});
+
+test("a generator that mints one ID per tick drops none", () => {
+  const { ids, clock } = scripted();
+  const issued = times(1000, (at) => {
+    clock.ms = start + at;
+    return ids.next();
+  });
+  assert.deepEqual(
+    positions(issued),
+    times(1000, (at) => at * 4096),
+  );
+  const { issued: count, dropped, reservations } = ids.stats();
+  assert.deepEqual({ count, dropped, reservations }, { count: 1000, dropped: 0, reservations: 1000 });
+});
+
+test("the rest of a block is dropped when the tick changes, and the next block is one ID again", () => {
+  const { ids, clock } = scripted();
+  assert.deepEqual(positions(times(4, ids.next)), [0, 1, 2, 3]);
+  clock.ms += 1;
+  assert.deepEqual(positions([ids.next()]), [4096]);
+  const { issued, dropped, reservations } = ids.stats();
+  assert.deepEqual({ issued, dropped, reservations }, { issued: 5, dropped: 3, reservations: 4 });
+});
+
+test("the rest of a block is dropped when the clock steps back, and IDs still increase", () => {
+  const { ids, clock } = scripted();
+  times(4, ids.next);
+  clock.ms -= 3;
+  // The block of four had the positions 3 to 6.
+  assert.deepEqual(positions([ids.next()]), [7]);
+  assert.equal(ids.stats().dropped, 3);
+});
+
+test("a refusal drops no IDs: once the clock is right again, the block is used further", () => {
+  const { ids, clock } = scripted();
+  times(4, ids.next);
+  clock.ms -= 1000;
+  for (const call of [ids.next, ids.nextString, () => ids.nextMany(1), () => ids.fill(new BigUint64Array(5))]) {
+    assert.throws(call, { code: "CLOCK_BACKWARD", retryAfterMs: 990 });
+  }
+  clock.ms = start;
+  assert.deepEqual(positions([ids.next(), ...ids.nextMany(2), ids.next()]), [4, 5, 6, 7]);
+  assert.equal(ids.stats().dropped, 0);
+});
+
+test("fill and nextMany take the rest of the block first and continue after it", async () => {
+  const { ids } = scripted();
+  const issued = [...times(4, ids.next)]; // the block holds three more
+  issued.push(...ids.fill(new BigUint64Array(2)));
+  issued.push(...ids.nextMany(5));
+  issued.push(ids.next(), ids.next());
+  issued.push(...(await ids.fillAsync(new BigUint64Array(3))));
+  issued.push(...(await ids.nextManyAsync(4)), await ids.nextAsync());
+  issued.push(...[...ids.nextManyStrings(2), ids.nextString(), await ids.nextStringAsync()].map(BigInt));
+  issued.push(...(await ids.nextManyStringsAsync(2)).map(BigInt));
+  assert.deepEqual(positions(issued), from(0, issued.length));
+  assert.equal(ids.stats().issued, issued.length);
+});
+
+test("a mixture of all calls on a clock that stands still issues every position once, in order, including borrowed ticks", async () => {
+  const { ids } = scripted();
+  const calls = [
+    () => [ids.next()],
+    (count) => ids.nextMany(count),
+    (count) => [...ids.fill(new BigUint64Array(count))],
+    async () => [await ids.nextAsync()],
+    (count) => ids.nextManyAsync(count),
+    async (count) => [...(await ids.fillAsync(new BigUint64Array(count)))],
+  ];
+  const issued = [];
+  for (let step = 0; issued.length < 40_000; step++) {
+    issued.push(...(await calls[(step * 7) % 6]((step * 37) % 301)));
+    if (step % 11 === 0) for (let more = step % 64; more > 0; more--) issued.push(ids.next());
+  }
+  assert.deepEqual(positions(issued), from(0, issued.length));
+  assert.equal(ids.stats().dropped, 0);
+});
+
+test("a mixture of all calls on the wall clock strictly increases", async () => {
+  const ids = new Snowflake({ node: 21, maxWaitMs: 1000 });
+  const issued = [];
+  for (let round = 0; round < 300; round++) {
+    issued.push(ids.next(), ...ids.nextMany(round % 50), await ids.nextAsync());
+    issued.push(...ids.fill(new BigUint64Array((round * 13) % 200)), ...(await ids.nextManyAsync(round % 7)));
+    if (round % 30 === 0) await sleep(1);
+  }
+  assert.ok(increasing(issued));
+  assert.equal(ids.stats().issued, issued.length);
+});
+
+test("when a tick is full, IDs of later ticks are issued, as far as the lead allows", () => {
+  const { ids } = scripted({ maxLeadMs: 2 });
+  const issued = times(3 * 4096, ids.next);
+  assert.deepEqual(positions(issued), from(0, 3 * 4096));
+  assert.equal(ids.decode(issued.at(-1)).timestampMs, start + 2);
+  assert.throws(ids.next, { code: "SEQUENCE_EXHAUSTED", retryAfterMs: 1 });
+});
+
+test("a tick of ten milliseconds is served from one block while the clock moves within it", () => {
+  const { ids, clock } = scripted({ layout: "sonyflake" });
+  const layout = Layout.named("sonyflake");
+  // Two in the first millisecond: the first alone is no block, since a program that mints now and then needs none.
+  const issued = [
+    ids.next(),
+    ...times(9, (at) => {
+      clock.ms = start + at;
+      return ids.next();
+    }),
+  ];
+  assert.deepEqual(positions(issued, layout), from(0, 10));
+  assert.equal(ids.stats().reservations, 4);
+});
+
+test("the largest ID of 64 bits is issued by every call, and the next one is TIME_EXHAUSTED", async () => {
+  const layout = {
+    epochMs: 0,
+    tickMs: 2,
+    unsigned: true,
+    fields: [
+      { kind: "time", bits: 42 },
+      { kind: "node", bits: 21 },
+      { kind: "sequence", bits: 1 },
+    ],
+  };
+  const [largest, last] = [2n ** 64n - 1n, 2 * (2 ** 42 - 1)];
+  for (const take of [
+    (ids) => ids.next(),
+    (ids) => BigInt(ids.nextString()),
+    (ids) => ids.tryNext(),
+    (ids) => ids.nextAsync(),
+    (ids) => ids.nextMany(1)[0],
+    (ids) => ids.fill(new BigUint64Array(1))[0],
+  ]) {
+    let now = last;
+    const ids = new Snowflake({ layout, node: 2 ** 21 - 1, maxWaitMs: 0, maxAsyncWaitMs: 0, now: () => now });
+    assert.equal(ids.next(), largest - 1n);
+    // Another millisecond of the last tick: `next()` reserves no block for it.
+    now += 1;
+    assert.equal(await take(ids), largest);
+    assert.equal(ids.stats().issued, 2);
+    await assert.rejects(async () => take(ids), { code: "TIME_EXHAUSTED" });
+    assert.throws(ids.next, { code: "TIME_EXHAUSTED" });
+  }
+});
+
+// The object
+
+test("a method of a subclass is ignored, also by the calls that mint as it does: wrap a generator", () => {
+  class Own extends Snowflake {
+    next() {
+      return 5n;
+    }
+  }
+  const ids = new Own({ node: 7, now: () => start });
+  assert.deepEqual(positions([ids.next(), BigInt(ids.nextString()), ...ids.nextMany(1)]), from(0, 3));
+});
+
+test("every method works when it is detached from its generator", async () => {
+  const { next, nextString, nextMany, nextManyStrings, fill, nextAsync, decode, stats, close, ...more } =
+    scripted().ids;
+  assert.deepEqual(
+    positions([next(), BigInt(nextString()), ...nextMany(2), ...fill(new BigUint64Array(1)), await nextAsync()]),
+    from(0, 6),
+  );
+  assert.equal(typeof nextManyStrings(1)[0], "string");
+  assert.equal(decode(next()).node, 7);
+  await Promise.all([
+    more.nextStringAsync(),
+    more.fillAsync(new BigUint64Array(1)),
+    more.nextManyAsync(1),
+    more.nextManyStringsAsync(1),
+  ]);
+  assert.equal(stats().issued, 12);
+  close();
+  assert.throws(next, { code: "CLOSED" });
+});
+
+test("iteration yields IDs without end, and breaking out of it does not close the generator", () => {
+  const { ids } = scripted();
+  const issued = [];
+  for (const id of ids) {
+    issued.push(id);
+    if (issued.length === 100) break;
+  }
+  const [a, b] = ids;
+  assert.deepEqual(positions([...issued, a, b, ids.next()]), from(0, 103));
+});
+
+test("nextString and nextManyStrings give IDs in decimal digits", () => {
+  const [a, b] = [scripted().ids, scripted().ids];
+  assert.deepEqual(
+    times(20, a.nextString),
+    times(20, () => `${b.next()}`),
+  );
+  assert.deepEqual(a.nextManyStrings(5), b.nextMany(5).map(String));
+});
+
+test("stats count issued and dropped IDs, reservations and waits", () => {
+  const { ids, clock } = scripted({ maxLeadMs: 0 });
+  assert.deepEqual(ids.stats(), {
+    backend,
+    issued: 0,
+    dropped: 0,
+    reservations: 0,
+    rechecks: 0,
+    stalls: 0,
+    waitedMs: 0,
+    stepsBack: 0,
+    largestStepBackMs: 0,
+    switches: 0,
+    worstLeadMs: 0,
+    extensions: 0,
+  });
+  ids.nextMany(4096);
+  clock.ms -= 5;
+  assert.throws(ids.next);
+  clock.ms += 6;
+  ids.next();
+  assert.deepEqual(ids.stats(), {
+    backend,
+    issued: 4097,
+    dropped: 0,
+    reservations: 2,
+    rechecks: 1,
+    stalls: 1,
+    waitedMs: 0,
+    stepsBack: 1,
+    largestStepBackMs: 5,
+    switches: 0,
+    worstLeadMs: 0,
+    extensions: 0,
+  });
+  const stats = ids.stats();
+  ids.close();
+  assert.deepEqual(ids.stats(), stats, "stats must stay as they were at the close");
+});
+
+test("stats report a clock that jumps a year ahead and back", () => {
+  const { ids, clock } = scripted({ layout: "multi-clock" });
+  const year = 31_536_000_000;
+  ids.next();
+  clock.ms += year;
+  ids.next();
+  clock.ms -= year - 60_000;
+  const id = ids.next();
+  assert.equal(ids.decode(id).timestampMs, clock.ms, "another clock id must follow the clock back");
+  const { stepsBack, largestStepBackMs, switches } = ids.stats();
+  assert.deepEqual(
+    { stepsBack, largestStepBackMs, switches },
+    { stepsBack: 1, largestStepBackMs: year - 60_000, switches: 1 },
+  );
+});
+
+test("health reports the state of the generator, and issues no ID", () => {
+  const { ids, clock } = scripted();
+  const first = ids.next();
+  const endsAt = new Date(1704067200000 + 2 ** 41 - 1);
+  const remainingMs = endsAt - clock.ms;
+  assert.deepEqual(ids.health(), { ok: true, refusal: undefined, leadMs: 0, endsAt, remainingMs, warnings: [] });
+  clock.ms -= 60_000;
+  const { ok, refusal, leadMs } = ids.health();
+  assert.deepEqual([ok, leadMs], [false, 60_000]);
+  assert.ok(refusal instanceof ClockError);
+  assert.deepEqual([refusal.code, refusal.retryAfterMs], ["CLOCK_BACKWARD", 59_990]);
+  clock.ms += 60_000;
+  assert.equal(ids.next(), first + 1n);
+
+  for (const [atMs, warned] of [
+    [+endsAt - 31_536_000_000, false],
+    [+endsAt - 31_536_000_000 + 1, true],
+    [+endsAt, true],
+  ]) {
+    clock.ms = atMs;
+    const { ok, warnings } = ids.health();
+    assert.equal(ok, true);
+    assert.equal(warnings.length, Number(warned));
+    assert.equal(warnings.join().includes("2093-09-06T15:47:35.551Z"), warned, `${warnings}`);
+  }
+  clock.ms = +endsAt + 1;
+  assert.deepEqual([ids.health().refusal.code, ids.health().remainingMs], ["TIME_EXHAUSTED", 0]);
+  clock.ms = Number.NaN;
+  assert.throws(ids.health, { code: "INVALID_CLOCK" });
+  ids.close();
+  assert.throws(ids.health, { code: "CLOSED" });
+});
+
+test("all generators with one layout and node id must have the same sequenceStart", () => {
+  const options = { node: 31, maxWaitMs: 1000 };
+  for (const [sequenceStart, other, node] of [
+    ["random", "wrap", 31],
+    ["wrap", undefined, 32],
+    ["zero", "random", 33],
+  ]) {
+    const ids = new Snowflake({ ...options, node, sequenceStart });
+    ids.next();
+    assert.throws(() => new Snowflake({ ...options, node, sequenceStart: other }), {
+      code: "STATE_CONFLICT",
+      field: "sequenceStart",
+      value: other ?? "zero",
+    });
+    const second = new Snowflake({ ...options, node, sequenceStart });
+    const issued = times(1000, (at) => (at % 2 === 0 ? ids : second).next());
+    assert.equal(repeats(issued), 0);
+  }
+});
+
+test("a random start spreads the IDs of a rarely used generator over all shards", () => {
+  const fullest = (sequenceStart) => {
+    const { ids, clock } = scripted({ sequenceStart });
+    const shards = new Array(16).fill(0);
+    for (let call = 0; call < 20_000; call++) {
+      clock.ms += 2;
+      shards[Number(ids.next() % 16n)]++;
+    }
+    return Math.max(...shards) / 20_000;
+  };
+  // A sixteenth is 6.25 %; 8 % is ten standard deviations away.
+  assert.ok(fullest("random") <= 0.08);
+  assert.ok(fullest("wrap") <= 0.08);
+  assert.ok(fullest("zero") > 0.99, "with the start zero nearly all IDs are in one shard");
+});
+
+test("a closed generator refuses every call that mints, and still decodes", async () => {
+  const { ids } = scripted();
+  const issued = times(4, ids.next);
+  ids.close();
+  ids.close();
+  const closed = { code: "CLOSED", name: "ConfigError", retryable: false };
+  for (const method of ["next", "nextString"]) assert.throws(ids[method], closed);
+  for (const count of [0, 1, 5000]) {
+    assert.throws(() => ids.nextMany(count), closed);
+    assert.throws(() => ids.nextManyStrings(count), closed);
+    assert.throws(() => ids.fill(new BigUint64Array(count)), closed);
+    await assert.rejects(ids.fillAsync(new BigUint64Array(count)), closed);
+    await assert.rejects(ids.nextManyAsync(count), closed);
+    await assert.rejects(ids.nextManyStringsAsync(count), closed);
+  }
+  await assert.rejects(ids.nextAsync(), closed);
+  await assert.rejects(ids.nextStringAsync(), closed);
+  assert.throws(() => ids[Symbol.iterator]().next(), closed);
+  assert.equal(ids.decode(issued[3]).sequence, 3);
+  assert.equal(ids.node, 7);
+  const { issued: count, dropped } = ids.stats();
+  assert.deepEqual({ count, dropped }, { count: 4, dropped: 3 });
+});
+
+test("Symbol.dispose, which `using` calls, closes the generator", () => {
+  const { ids } = scripted();
+  ids.next();
+  assert.equal(ids[Symbol.dispose](), undefined);
+  assert.throws(ids.next, { code: "CLOSED" });
+  ids[Symbol.dispose]();
+});
+
+test("closing one of two generators with one node id leaves the other open, on the same state", () => {
+  const [a, b] = [new Snowflake({ node: 22 }), new Snowflake({ node: 22 })];
+  const issued = [a.next(), b.next()];
+  a.close();
+  issued.push(b.next(), new Snowflake({ node: 22 }).next());
+  assert.equal(repeats(issued), 0);
+  assert.ok(increasing(issued));
+  assert.throws(a.next, { code: "CLOSED" });
+});
+
+test("closing a private generator twice does not close another that reuses its table entry", () => {
+  const [first] = [scripted().ids];
+  first.next();
+  first.close();
+  const second = scripted().ids;
+  assert.deepEqual(positions([second.next()]), [0]);
+  first.close();
+  assert.throws(first.next, { code: "CLOSED" });
+  assert.deepEqual(positions(second.nextMany(3)), [1, 2, 3]);
+});
+
+/** A handle is an index into the handle table, plus this factor times the number of earlier uses of that index. */
+const HANDLE_INDEXES = 2 ** 24;
+
+test("100,000 private generators, opened and closed, take no more memory than a few", async () => {
+  const script = `
+    ${CATCH_NUMBERS}
+    const now = () => ${start};
+    const bytes = () => numbers().buffer.byteLength;
+    new Snowflake({ node: 7, now });
+    const before = bytes();
+    let wrong = 0;
+    for (let at = 0; at < 100_000; at++) {
+      const ids = new Snowflake({ node: 7, now });
+      if (at % 1000 === 0 && (ids.next() & 0xfffn) !== 0n) wrong++;
+      ids.close();
+    }
+    const handle = numbers()[${slot.HANDLE}];
+    process.stdout.write(JSON.stringify({ handle, wrong, grown: bytes() - before }));
+  `;
+  const { handle, wrong, grown } = await inNewProcess(script);
+  assert.ok(handle > 99_000 * HANDLE_INDEXES, `${handle}: a handle was used twice`);
+  assert.ok(handle % HANDLE_INDEXES < 10, `index ${handle % HANDLE_INDEXES}`);
+  assert.deepEqual({ wrong, grown }, { wrong: 0, grown: 0 });
+});
+
+test("20,000 private generators that are opened and not closed do not affect another generator", async () => {
+  const kept = scripted().ids;
+  for (let at = 0; at < 20_000; at++) {
+    scripted().ids.next();
+    if (at % 5000 === 0) await sleep(0);
+  }
+  assert.deepEqual(positions(kept.nextMany(3)), [0, 1, 2]);
+});
+
+test("a private generator that is collected frees its table entry, and a detached method keeps its generator alive", async () => {
+  const script = `
+    ${CATCH_NUMBERS}
+    const now = () => ${start};
+    const lastIndex = () => {
+      new Snowflake({ node: 7, now }).close();
+      return numbers()[${slot.HANDLE}] % ${HANDLE_INDEXES};
+    };
+    let { next } = new Snowflake({ node: 7, now });
+    next();
+    for (let round = 0; round < 20; round++) {
+      for (let at = 0; at < 1000; at++) new Snowflake({ node: 7, now });
+      gc();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    process.stdout.write(JSON.stringify({ index: lastIndex(), sequence: Number(next() & 0xfffn) }));
+  `;
+  const { index, sequence } = await inNewProcess(script, { flags: ["--expose-gc"] });
+  assert.ok(index < 10_000, `${index} of 20,000 table entries are in use`);
+  assert.equal(sequence, 1);
+});
+
+test("a million generators with the same options leak no memory and repeat no ID", async () => {
+  const script = `
+    ${CATCH_NUMBERS}
+    const count = 1_000_000;
+    const issued = new BigUint64Array(count);
+    const options = { node: 23, maxWaitMs: 1000 };
+    const mint = (first, end) => {
+      for (let at = first; at < end; at++) issued[at] = new Snowflake(options).next();
+    };
+    const memory = () => (gc(), process.memoryUsage());
+    mint(0, 1000);
+    const before = memory();
+    mint(1000, count);
+    const after = memory();
+    let repeated = 0;
+    for (let at = 1; at < count; at++) if (issued[at] <= issued[at - 1]) repeated++;
+    const { buffer } = numbers();
+    process.stdout.write(JSON.stringify({ repeated, heap: after.heapUsed - before.heapUsed, page: buffer.byteLength }));
+  `;
+  const { repeated, heap, page } = await inNewProcess(script, { flags: ["--expose-gc"] });
+  // With one thread the state word only grows, so an ID that is not larger than the last may be a repeat.
+  assert.equal(repeated, 0);
+  assert.ok(heap < 2e6, `the heap grew by ${heap} bytes`);
+  assert.ok(page < 2e6, `the memory of the module has ${page} bytes`);
+});
+
+// Printing
+
+test("console.log shows the fields of the layout, the node id and the backend, and no more than a depth that is given", () => {
+  const ids = new Snowflake({ node: 41 });
+  const printed = (options) => inspect(ids, { breakLength: Number.POSITIVE_INFINITY, ...options });
+  const fields = "[ { kind: 'time', bits: 41 }, { kind: 'node', bits: 10 }, { kind: 'sequence', bits: 12 } ]";
+  const whole = `Snowflake { layout: Layout { epochMs: 1704067200000, tickMs: 1, unsigned: false, fields: ${fields} }, node: 41, backend: '${backend}' }`;
+  for (const depth of [2, 3, null, Number.POSITIVE_INFINITY]) assert.equal(printed({ depth, compact: 9 }), whole);
+  assert.equal(printed({ depth: 0, compact: 9 }), `Snowflake { layout: [Layout], node: 41, backend: '${backend}' }`);
+});
