@@ -9,7 +9,7 @@
 //!
 //! # With clock ids
 //! With a clock field the decision also reads a *cell* for each clock id: the first tick for which it may be used. The machine
-//! and the loop in `generator.rs` keep these rules:
+//! and the loop in `reservation.rs` keep these rules:
 //!
 //! 1. A cell only grows, and only to a value that is already true: the clock id in the word was used for the tick in the word.
 //! 2. A swap that leaves a clock id comes after its cell was raised, and is `Release`.
@@ -32,7 +32,7 @@
 //!
 //! `crates/core/tests/loom.rs` explores the interleavings of all this, and must reject broken variants of it.
 //!
-//! Not covered: which IDs may be issued (`machine/`), and the loop that swaps the word (`generator.rs`).
+//! Not covered: which IDs may be issued (`machine/`), and the loop that swaps the word (`reservation.rs`).
 
 use alloc::boxed::Box;
 
