@@ -31,14 +31,14 @@ use crate::mint::{Generator, Health, Key, Machine, Reservation, SequenceStart, S
 /// second of the times that IDs have.
 ///
 /// ```
-/// assert_eq!(frazil::CEILING_AHEAD_MS, 1000);
+/// assert_eq!(frazil::ceiling::CEILING_AHEAD_MS, 1000);
 /// ```
 pub const CEILING_AHEAD_MS: u64 = 1000;
 
 /// When a ceiling is raised, and to where.
 ///
 /// ```
-/// let rule = frazil::CeilingRule::ahead(3000);
+/// let rule = frazil::ceiling::CeilingRule::ahead(3000);
 /// assert_eq!(rule.raised(50, 50, 10), None); // the ceiling covers what is needed
 /// assert_eq!(rule.raised(49, 50, 10), Some(3010));
 /// assert_eq!(rule.raised(49, 9000, 10), Some(9000)); // what is needed lies further ahead
@@ -52,7 +52,7 @@ impl CeilingRule {
     /// The rule of a ceiling that is written so far ahead.
     ///
     /// ```
-    /// assert_eq!(frazil::CeilingRule::ahead(1000).raised(0, 5, 5), Some(1005));
+    /// assert_eq!(frazil::ceiling::CeilingRule::ahead(1000).raised(0, 5, 5), Some(1005));
     /// ```
     #[must_use]
     pub const fn ahead(ahead_ms: u64) -> Self {
@@ -63,7 +63,7 @@ impl CeilingRule {
     /// says, and at least `needed_ms`. `None` if it need not be raised.
     ///
     /// ```
-    /// assert_eq!(frazil::CeilingRule::ahead(1000).raised(5, 6, u64::MAX), Some(u64::MAX));
+    /// assert_eq!(frazil::ceiling::CeilingRule::ahead(1000).raised(5, 6, u64::MAX), Some(u64::MAX));
     /// ```
     #[must_use]
     pub const fn raised(self, ceiling_ms: u64, needed_ms: u64, from_ms: u64) -> Option<u64> {
@@ -78,7 +78,7 @@ impl CeilingRule {
 /// What a storage has for a generator.
 ///
 /// ```
-/// let row = frazil::CeilingRow { mark: 5, until_ms: 1_704_067_201_000 };
+/// let row = frazil::ceiling::CeilingRow { mark: 5, until_ms: 1_704_067_201_000 };
 /// assert_eq!(row.until_ms, 1_704_067_201_000);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,9 @@ pub struct CeilingRow {
 /// Before each reservation the host hands over the row that the storage has, and writes the one that it gets, if it gets one:
 ///
 /// ```
-/// use frazil::{CeilingGenerator, CeilingRow, Layout, Node, Reservation};
+/// use frazil::{Layout, Node};
+/// use frazil::ceiling::{CeilingGenerator, CeilingRow};
+/// use frazil::mint::Reservation;
 /// let mut ids = CeilingGenerator::new(&Layout::named("edge")?, Node::Id(7), None, 42)?;
 /// let now_ms = 1_720_000_000_000;
 /// let mut stored: Option<CeilingRow> = None;
@@ -135,7 +137,8 @@ impl CeilingGenerator {
     /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a `max_lead_ms` over 1000.
     ///
     /// ```
-    /// use frazil::{CeilingGenerator, Code, Layout, Node};
+    /// use frazil::{Code, Layout, Node};
+    /// use frazil::ceiling::CeilingGenerator;
     /// let error = CeilingGenerator::new(&Layout::named("edge")?, Node::Id(7), Some(1001), 42).unwrap_err();
     /// assert_eq!((error.code(), error.field(), error.value()), (Code::InvalidOption, "max_lead_ms", Some(1001)));
     /// # Ok::<(), frazil::Error>(())
@@ -147,7 +150,9 @@ impl CeilingGenerator {
     /// The same generator with another start of the sequence. It needs a key for it: [`CeilingGenerator::offer_key`].
     ///
     /// ```
-    /// use frazil::{CeilingGenerator, Layout, Node, SequenceStart};
+    /// use frazil::{Layout, Node};
+    /// use frazil::ceiling::CeilingGenerator;
+    /// use frazil::mint::SequenceStart;
     /// CeilingGenerator::new(&Layout::named("edge")?, Node::Id(7), None, 42)?.starting(SequenceStart::Random);
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -166,7 +171,8 @@ impl CeilingGenerator {
     /// need it.
     ///
     /// ```
-    /// use frazil::{CeilingGenerator, CeilingRow, Layout, Node};
+    /// use frazil::{Layout, Node};
+    /// use frazil::ceiling::{CeilingGenerator, CeilingRow};
     /// let mut ids = CeilingGenerator::new(&Layout::named("edge")?, Node::Id(7), None, 42)?;
     /// let now_ms = 1_720_000_000_000;
     /// let first = ids.look(None, now_ms);
@@ -208,7 +214,8 @@ impl CeilingGenerator {
     /// or if what it said was not written.
     ///
     /// ```
-    /// # use frazil::{CeilingGenerator, Code, Layout, Node};
+    /// # use frazil::{Code, Layout, Node};
+    /// # use frazil::ceiling::CeilingGenerator;
     /// let mut ids = CeilingGenerator::new(&Layout::named("edge")?, Node::Id(7), None, 42)?;
     /// let now_ms = 1_720_000_000_000;
     /// let row = ids.look(None, now_ms);
@@ -232,7 +239,8 @@ impl CeilingGenerator {
     /// The condition at a time: [`Generator::health`], after a look. What only a write of the ceiling is missing for is no refusal.
     ///
     /// ```
-    /// # use frazil::{CeilingGenerator, CeilingRow, Code, Layout, Node};
+    /// # use frazil::{Code, Layout, Node};
+    /// # use frazil::ceiling::{CeilingGenerator, CeilingRow};
     /// let mut ids = CeilingGenerator::new(&Layout::named("edge")?, Node::Id(7), None, 42)?;
     /// let now_ms = 1_720_000_000_000;
     /// ids.look(None, now_ms);
@@ -253,7 +261,8 @@ impl CeilingGenerator {
     /// What was counted.
     ///
     /// ```
-    /// # use frazil::{CeilingGenerator, Layout, Node};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::ceiling::CeilingGenerator;
     /// assert_eq!(CeilingGenerator::new(&Layout::named("edge")?, Node::Id(7), None, 42)?.stats().issued, 0);
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -265,7 +274,9 @@ impl CeilingGenerator {
     /// Gives the state a key, if it needs one and has none. Each window has a state of its own, and each state a key.
     ///
     /// ```
-    /// # use frazil::{CeilingGenerator, Key, Layout, Node};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::ceiling::CeilingGenerator;
+    /// # use frazil::mint::Key;
     /// CeilingGenerator::new(&Layout::named("edge")?, Node::Id(7), None, 42)?.offer_key(Key::new(1, 2));
     /// # Ok::<(), frazil::Error>(())
     /// ```

@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
-use frazil::{
-    CEILING_AHEAD_MS, CeilingGenerator, CeilingRow, Code, Field, Key, Layout, LayoutSpec, Node, Reservation, SequenceStart,
-};
+use frazil::ceiling::{CEILING_AHEAD_MS, CeilingGenerator, CeilingRow};
+use frazil::layout::{Field, LayoutSpec};
+use frazil::mint::{Key, Reservation, SequenceStart};
+use frazil::{Code, Layout, Node};
 
 const EPOCH_MS: u64 = 1_704_067_200_000;
 const NOW_MS: u64 = EPOCH_MS + 50_000;

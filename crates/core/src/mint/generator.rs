@@ -28,14 +28,15 @@ use crate::layout::Node;
 /// This type is:
 ///
 /// * **Lock-free and `Sync`**: one compare-and-swap for each reservation.
-/// * **Strictly increasing** for each caller, in an ordered layout ([`crate::Plan::ordered`]).
+/// * **Strictly increasing** for each caller, in an ordered layout ([`crate::layout::Plan::ordered`]).
 /// * **Non-blocking**: it never waits and never spins on the clock; a refusal says how long to wait.
 ///
 /// The caller must make sure of two things: no other machine has the same node id, and without a `start_ms` the process does not
 /// start again within a tick. Otherwise IDs can repeat.
 ///
 /// ```
-/// use frazil::{Code, GeneratorOptions, Layout, ManualClock, Node, Registry};
+/// use frazil::{Code, GeneratorOptions, Layout, Node, Registry};
+/// use frazil::clock::ManualClock;
 /// let clock = ManualClock::new(1_704_067_200_001);
 /// let ids = Registry::new().open(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
 /// assert_eq!(ids.next(&clock)?, 4_222_976);
@@ -67,7 +68,8 @@ impl Generator {
     /// As [`Registry::open`](crate::Registry::open).
     ///
     /// ```
-    /// # use frazil::{GeneratorOptions, Generator, Layout, ManualClock, Node};
+    /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
+    /// # use frazil::clock::ManualClock;
     /// let simulated = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
     /// assert_eq!(simulated.next(&ManualClock::new(1_704_067_200_000))?, 7 << 12);
     /// # Ok::<(), frazil::Error>(())
@@ -155,7 +157,8 @@ impl Generator {
     /// ```
     /// # use std::sync::Arc;
     /// # use std::sync::atomic::AtomicU64;
-    /// # use frazil::{StateAtomics, Code, Generator, Keeper, Layout, Node, Result, SequenceStart};
+    /// # use frazil::{Code, Generator, Layout, Node, Result};
+    /// # use frazil::mint::{StateAtomics, Keeper, SequenceStart};
     /// # #[derive(Debug, Default)]
     /// # struct Frozen { word: AtomicU64, origin: AtomicU64, until_ms: AtomicU64, key: [AtomicU64; 2] }
     /// # impl Keeper for Frozen {
@@ -243,7 +246,8 @@ impl Generator {
     /// What this generator has counted so far.
     ///
     /// ```
-    /// # use frazil::{GeneratorOptions, Generator, Layout, ManualClock, Node};
+    /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
+    /// # use frazil::clock::ManualClock;
     /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
     /// ids.fill(&ManualClock::new(1_720_000_000_000), &mut [0; 5000])?;
     /// let stats = ids.stats();

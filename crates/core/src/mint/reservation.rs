@@ -10,7 +10,9 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 /// The most IDs that one bulk call may ask for: 2^20 IDs are 8 MiB.
 ///
 /// ```
-/// # use frazil::{Generator, GeneratorOptions, Layout, MAX_COUNT, ManualClock, Node};
+/// # use frazil::{Generator, GeneratorOptions, Layout, Node};
+/// # use frazil::clock::ManualClock;
+/// # use frazil::mint::MAX_COUNT;
 /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
 /// let error = ids.fill(&ManualClock::new(1_704_067_200_001), &mut vec![0; MAX_COUNT + 1]).unwrap_err();
 /// assert_eq!((error.field(), error.value()), ("count", Some(1_048_577)));
@@ -24,7 +26,8 @@ const MAX_EXTENSIONS: u32 = 8;
 /// The answer to one reservation.
 ///
 /// ```
-/// # use frazil::{GeneratorOptions, Layout, Node, Registry, Reservation};
+/// # use frazil::{GeneratorOptions, Layout, Node, Registry};
+/// # use frazil::mint::Reservation;
 /// let generator = Registry::new().open(&Layout::named("sonyflake")?, GeneratorOptions::new(Node::Id(7)))?;
 /// let Ok(Reservation::Issued { wall_tick_ms, .. }) = generator.reserve(1_409_529_600_015, 1, false) else { unreachable!() };
 /// assert_eq!(wall_tick_ms, (1_409_529_600_010, 1_409_529_600_020));
@@ -52,7 +55,8 @@ impl Generator {
     /// Only a call that is `confirmed` is refused; any other is answered with [`Reservation::Recheck`].
     ///
     /// ```
-    /// # use frazil::{GeneratorOptions, Generator, Layout, Node, Reservation};
+    /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
+    /// # use frazil::mint::Reservation;
     /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
     /// assert_eq!(ids.reserve(0, 1, false)?, Reservation::Recheck);
     /// assert!(ids.reserve(0, 1, true).is_err());
@@ -190,7 +194,8 @@ impl Generator {
     /// As [`Generator::next`]; `INVALID_ARGUMENT` if `out` is longer than [`MAX_COUNT`]. Then nothing is issued.
     ///
     /// ```
-    /// use frazil::{GeneratorOptions, Layout, ManualClock, Node, Registry};
+    /// use frazil::{GeneratorOptions, Layout, Node, Registry};
+    /// use frazil::clock::ManualClock;
     /// let ids = Registry::new().open(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
     /// let mut out = [0; 5000];
     /// assert_eq!(ids.fill(&ManualClock::new(1_704_067_200_001), &mut out)?, 4096);

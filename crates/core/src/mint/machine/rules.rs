@@ -15,7 +15,8 @@ pub(crate) const EXHAUSTED: u64 = u64::MAX;
 /// The most that a generator may run ahead of the clock, in milliseconds.
 ///
 /// ```
-/// # use frazil::{Layout, MAX_LEAD_MS, Machine, Node};
+/// # use frazil::{Layout, Node};
+/// # use frazil::mint::{MAX_LEAD_MS, Machine};
 /// assert_eq!(Machine::with_max_lead(&Layout::named("default")?, Node::Id(7), None)?.max_lead_ms(), MAX_LEAD_MS);
 /// # Ok::<(), frazil::Error>(())
 /// ```
@@ -31,7 +32,8 @@ pub const MAX_LEAD_MS: u64 = 1000;
 /// Use [`crate::Generator`] to mint. Use this to keep the state in a place that `Generator` does not support.
 ///
 /// ```
-/// use frazil::{Layout, Machine, Node, Outcome, Window};
+/// use frazil::{Layout, Node};
+/// use frazil::mint::{Machine, Outcome, Window};
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
 /// let mut word = 0;
 /// let mut ids = Vec::new();
@@ -59,7 +61,8 @@ impl Machine {
     /// `INVALID_NODE` as [`Layout::join_node`].
     ///
     /// ```
-    /// use frazil::{Code, Layout, Machine, Node};
+    /// use frazil::{Code, Layout, Node};
+    /// use frazil::mint::Machine;
     /// let error = Machine::new(&Layout::named("safe53")?, Node::Id(8), 0).unwrap_err();
     /// assert_eq!(error.code(), Code::InvalidNode);
     /// # Ok::<(), frazil::Error>(())
@@ -74,7 +77,8 @@ impl Machine {
     /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a longer lead.
     ///
     /// ```
-    /// use frazil::{Layout, Machine, Node};
+    /// use frazil::{Layout, Node};
+    /// use frazil::mint::Machine;
     /// let layout = Layout::named("default")?;
     /// assert_eq!(Machine::with_max_lead(&layout, Node::Id(7), None)?, Machine::new(&layout, Node::Id(7), 1000)?);
     /// # Ok::<(), frazil::Error>(())
@@ -100,7 +104,8 @@ impl Machine {
     /// The same machine with another start of the sequence. All reservations of one state must use the same start and key.
     ///
     /// ```
-    /// use frazil::{Key, Layout, Machine, Node, Outcome, SequenceStart, Window};
+    /// use frazil::{Layout, Node};
+    /// use frazil::mint::{Key, Machine, Outcome, SequenceStart, Window};
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?.starting(SequenceStart::Random, Key::new(1, 2));
     /// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 1_704_067_200_001, 1, false) else { unreachable!() };
     /// assert_eq!(block.first() & 0xfff, 740); // below 1024, and another number in every tick
@@ -121,7 +126,8 @@ impl Machine {
     /// Without a clock field a block may span many ticks. With one, a block has one tick and one clock id.
     ///
     /// ```
-    /// use frazil::{Code, Layout, Machine, Node, Outcome, Window};
+    /// use frazil::{Code, Layout, Node};
+    /// use frazil::mint::{Machine, Outcome, Window};
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
     /// let at_100 = (100 << 12) | 5; // five IDs of tick 100 are issued
     /// let back_to_80 = machine.reserve(at_100, Window::OPEN, &[], 1_704_067_200_080, 1, true);
@@ -246,7 +252,8 @@ impl Machine {
     /// as the window begins where it began then; `None` if the sequence wraps.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::mint::Machine;
     /// # let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
     /// assert_eq!(machine.short_way_from((100 << 12) | 5), Some((100 << 12) | 1));
     /// assert_eq!(machine.short_way_from(101 << 12), Some((100 << 12) | 1)); // the last ID is of tick 100
@@ -305,7 +312,8 @@ impl Machine {
     /// How many clock ids the layout has: 0 without a clock field.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::mint::Machine;
     /// assert_eq!(Machine::new(&Layout::named("multi-clock")?, Node::Id(7), 0)?.clock_ids(), 16);
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -317,7 +325,8 @@ impl Machine {
     /// How far the machine may run ahead of the clock, in milliseconds.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::mint::Machine;
     /// assert_eq!(Machine::new(&Layout::named("default")?, Node::Id(7), 10)?.max_lead_ms(), 10);
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -329,7 +338,8 @@ impl Machine {
     /// The node id as one number; 0 in a layout without a node field.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::mint::Machine;
     /// assert_eq!(Machine::new(&Layout::named("default")?, Node::Id(7), 0)?.node(), 7);
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -342,7 +352,8 @@ impl Machine {
     /// those of the lead.
     ///
     /// ```
-    /// use frazil::{Layout, Machine, Node};
+    /// use frazil::{Layout, Node};
+    /// use frazil::mint::Machine;
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
     /// assert_eq!(machine.max_count(10), 21 * 4096); // this tick, 10 more of waiting, 10 of lead
     /// # Ok::<(), frazil::Error>(())
@@ -359,7 +370,8 @@ impl Machine {
     /// The largest block worth reserving ahead of use: a quarter of a tick's sequence, at most 4096.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::mint::Machine;
     /// assert_eq!(Machine::new(&Layout::named("edge")?, Node::Id(7), 0)?.max_block(), 64);
     /// # Ok::<(), frazil::Error>(())
     /// ```

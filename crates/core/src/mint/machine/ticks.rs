@@ -17,7 +17,8 @@ impl Machine {
     /// clock that shows it is refused.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::mint::Machine;
     /// let machine = Machine::new(&Layout::named("sonyflake")?, Node::Id(7), 0)?; // ticks of 10 ms
     /// assert_eq!(machine.tick_from(1_409_529_600_011), 1_409_529_600_020);
     /// # Ok::<(), frazil::Error>(())
@@ -66,7 +67,8 @@ impl Machine {
     /// The length of a tick in milliseconds.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::mint::Machine;
     /// assert_eq!(Machine::new(&Layout::named("sonyflake")?, Node::Id(7), 0)?.tick_ms(), 10);
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -79,7 +81,8 @@ impl Machine {
     /// this layout makes, counts as used up.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::mint::Machine;
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 0)?;
     /// assert_eq!(machine.lead_ms((5 << 12) | 1, 1_704_067_200_003), 2); // the last ID was one of tick 5
     /// # Ok::<(), frazil::Error>(())
