@@ -19,7 +19,8 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 /// A source of wall-clock time.
 ///
 /// ```
-/// use frazil::{Clock, ManualClock};
+/// use frazil::Clock;
+/// use frazil::clock::ManualClock;
 /// fn tenths(clock: &impl Clock) -> u64 { clock.now_ms().unwrap_or(0) / 100 }
 /// assert_eq!(tenths(&ManualClock::new(1234)), 12);
 /// ```
@@ -82,7 +83,8 @@ fn millisecond_at(now: SystemTime) -> Result<u64> {
 /// A clock that stands still until it is set.
 ///
 /// ```
-/// use frazil::{Clock, ManualClock};
+/// use frazil::Clock;
+/// use frazil::clock::ManualClock;
 /// let clock = ManualClock::new(1000);
 /// clock.set_ms(999);
 /// assert_eq!(clock.now_ms(), Ok(999));
@@ -94,7 +96,8 @@ impl ManualClock {
     /// A clock that shows `now_ms`.
     ///
     /// ```
-    /// # use frazil::{Clock, ManualClock};
+    /// # use frazil::Clock;
+    /// # use frazil::clock::ManualClock;
     /// assert_eq!(ManualClock::new(5).now_ms(), Ok(5));
     /// ```
     #[must_use]
@@ -105,7 +108,8 @@ impl ManualClock {
     /// Sets the time, forward or back.
     ///
     /// ```
-    /// # use frazil::{Clock, ManualClock};
+    /// # use frazil::Clock;
+    /// # use frazil::clock::ManualClock;
     /// let clock = ManualClock::new(5);
     /// clock.set_ms(7);
     /// assert_eq!(clock.now_ms(), Ok(7));
@@ -135,7 +139,8 @@ impl<C: Clock + ?Sized> Clock for &C {
 /// `INVALID_CLOCK` for NaN and infinities, `CLOCK_BEFORE_EPOCH` for a time before 1970.
 ///
 /// ```
-/// use frazil::{Code, millisecond_of};
+/// use frazil::Code;
+/// use frazil::clock::millisecond_of;
 /// assert_eq!(millisecond_of(12.75), Ok(12));
 /// assert_eq!(millisecond_of(f64::NAN).unwrap_err().code(), Code::InvalidClock);
 /// assert_eq!(millisecond_of(-1.0).unwrap_err().code(), Code::ClockBeforeEpoch);

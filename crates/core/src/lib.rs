@@ -13,8 +13,9 @@
 //! ```
 //!
 //! A [`Layout`] says what the bits mean, and answers questions about IDs without a generator. A [`Generator`] mints IDs: it takes
-//! the time from a [`Clock`] and shares its state through a [`Registry`]. [`Machine`] is the algorithm alone, as a pure function.
-//! A [`TextForm`] writes IDs as text and reads them.
+//! the time from a [`Clock`] and shares its state through a [`Registry`]. [`mint::Machine`] is the algorithm alone, as a pure
+//! function. A [`TextForm`] writes IDs as text and reads them. What everybody needs is at the root; everything else is in the
+//! module of its subject.
 //!
 //! `no_std` with `alloc`; the feature `std` (on by default) adds `SystemClock`. Nothing is allocated on the minting path.
 
@@ -27,35 +28,23 @@ extern crate std;
 
 #[cfg(feature = "abi")]
 pub mod abi;
-mod asking;
-mod ceiling;
-mod clock;
-mod error;
-mod layout;
-mod lease;
-mod mint;
-mod segment;
-mod text;
+pub mod asking;
+pub mod ceiling;
+pub mod clock;
+pub mod error;
+pub mod layout;
+pub mod lease;
+pub mod mint;
+pub mod segment;
+pub mod text;
 
-pub use asking::{MAX_BACKOFF_MS, Nonce};
-pub use ceiling::{CEILING_AHEAD_MS, CeilingGenerator, CeilingRow, CeilingRule};
+pub use clock::Clock;
 #[cfg(feature = "std")]
 pub use clock::SystemClock;
-pub use clock::{Clock, ManualClock, millisecond_of};
-pub use error::{Class, Code, Error, Result, Rule, Subject};
-pub use layout::{Columns, Decoded, Field, FieldKind, Layout, LayoutSpec, Node, Parts, Plan};
-pub use lease::{
-    Asked, Change, Grant, Granted, Held, IdTime, Lease, LeaseRandom, LeaseStatus, LeaseTerms, LeasedGenerator, LeasedOptions,
-    MAX_DRIFT_MS, Readings, Reason, Refusal, Release, Request, Taken,
-};
-pub use mint::{
-    Block, ClockIds, ENDS_SOON_MS, Generator, GeneratorOptions, Health, Keeper, Key, MAX_COUNT, MAX_LEAD_MS, Machine, Outcome,
-    Registry, Reservation, SequenceStart, ShortWay, StateAtomics, StateFile, Stats, Unshared, Window,
-};
-#[cfg(feature = "std")]
-pub use mint::{Claim, DEFAULT_SCOPE};
-pub use segment::{Allocated, MAX_SEGMENT_NUMBER, MAX_STEP, Segment, SegmentRange, SegmentRequest, SegmentStats, SegmentTerms};
-pub use text::{ShortForm, TextForm};
+pub use error::{Code, Error, Result};
+pub use layout::{Decoded, Layout, Node};
+pub use mint::{Generator, GeneratorOptions, Registry};
+pub use text::TextForm;
 
 /// The program of the README, which runs as a test.
 #[cfg(doctest)]

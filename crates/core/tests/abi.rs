@@ -5,9 +5,10 @@
 use std::collections::HashSet;
 
 use frazil::abi::{Handles, KEYLESS, KINDS, NO_ID, Page, RECHECK, lease_call, slot};
-use frazil::{
-    Code, Field, Key, Layout, LayoutSpec, MAX_LEAD_MS, Machine, Node, Outcome, Registry, Rule, SequenceStart, Subject, Window,
-};
+use frazil::error::{Rule, Subject};
+use frazil::layout::{Field, LayoutSpec};
+use frazil::mint::{Key, MAX_LEAD_MS, Machine, Outcome, SequenceStart, Window};
+use frazil::{Code, Layout, Node, Registry};
 use serde_json::Value;
 
 mod vector_files;

@@ -24,9 +24,10 @@ mod simulation;
 use std::collections::HashSet;
 
 use fastrand::Rng;
-use frazil::{
-    CEILING_AHEAD_MS, CeilingGenerator, CeilingRow, Code, Field, Key, Layout, LayoutSpec, Node, Reservation, SequenceStart,
-};
+use frazil::ceiling::{CEILING_AHEAD_MS, CeilingGenerator, CeilingRow};
+use frazil::layout::{Field, LayoutSpec};
+use frazil::mint::{Key, Reservation, SequenceStart};
+use frazil::{Code, Layout, Node};
 
 use crate::simulation::{Outcome, check_seeds, check_twins};
 

@@ -18,7 +18,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
-use frazil::{Code, Field, FieldKind, Key, Layout, LayoutSpec, Machine, Node, Outcome, SequenceStart, Window};
+use frazil::layout::{Field, FieldKind, LayoutSpec};
+use frazil::mint::{Key, Machine, Outcome, SequenceStart, Window};
+use frazil::{Code, Layout, Node};
 
 /// The least number of calls that CI compares.
 const MIN_CALLS: u64 = 100_000_000;

@@ -6,10 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use frazil::abi::{Handles, KINDS, LocalRequest, LocalState, Page, slot};
-use frazil::{
-    Claim, Code, DEFAULT_SCOPE, Error, Field, FieldKind, Generator, GeneratorOptions, Keeper, Key, Layout, LayoutSpec, Machine,
-    ManualClock, Node, Outcome, Registry, Reservation, Result, Rule, SequenceStart, StateAtomics, StateFile, Subject, Window,
+use frazil::clock::ManualClock;
+use frazil::error::{Rule, Subject};
+use frazil::layout::{Field, FieldKind, LayoutSpec};
+use frazil::mint::{
+    Claim, DEFAULT_SCOPE, Keeper, Key, Machine, Outcome, Reservation, SequenceStart, StateAtomics, StateFile, Window,
 };
+use frazil::{Code, Error, Generator, GeneratorOptions, Layout, Node, Registry, Result};
 
 const T: u64 = 1_720_000_000_000;
 

@@ -4,9 +4,10 @@
 
 use std::cell::Cell;
 
-use frazil::{
-    Change, Code, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, MAX_BACKOFF_MS, Nonce, Refusal, Release, Request, Window,
-};
+use frazil::Code;
+use frazil::asking::{MAX_BACKOFF_MS, Nonce};
+use frazil::lease::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Refusal, Release, Request};
+use frazil::mint::Window;
 
 const W: u64 = 30_000;
 const RENEW: u64 = 10_000;

@@ -33,7 +33,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use frazil::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Nonce, Refusal, Release, Request, Window};
+use frazil::asking::Nonce;
+use frazil::lease::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Refusal, Release, Request};
+use frazil::mint::Window;
 use stateright::{Checker, Model, Property};
 
 /// The length of a window, and the longest that the scope allows. Time is coarse: only the order of times matters.

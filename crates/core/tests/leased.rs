@@ -1,10 +1,14 @@
 //! A leased generator: what it may issue under each lease, and from one lease to the next. `lease_simulation` runs whole fleets.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
-use frazil::{
-    Asked, Change, Code, Field, Grant, Granted, IdTime, Layout, LayoutSpec, LeaseRandom, LeaseTerms, LeasedGenerator,
-    LeasedOptions, Nonce, Readings, Reason, Refusal, Registry, Request, Reservation, Result, Taken,
+use frazil::asking::Nonce;
+use frazil::layout::{Field, LayoutSpec};
+use frazil::lease::{
+    Asked, Change, Grant, Granted, IdTime, LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions, Readings, Reason, Refusal,
+    Request, Taken,
 };
+use frazil::mint::Reservation;
+use frazil::{Code, Layout, Registry, Result};
 use proptest::prelude::*;
 
 const T: u64 = 1_720_000_000_000;
@@ -327,7 +331,7 @@ fn a_suspension_in_which_monotonic_time_stood_still_counts_where_only_calls_rene
 fn no_pause_goes_on_after_a_suspension_of_a_second() {
     let mut ids = by_calls(IdTime::Wall);
     assert_eq!(ids.lease_ms(Readings { wall_ms: T + 1000, monotonic_ms: 0 }), 0);
-    assert_eq!(ids.lease_ms(Readings { wall_ms: T + 1001, monotonic_ms: 0 }), frazil::MAX_BACKOFF_MS);
+    assert_eq!(ids.lease_ms(Readings { wall_ms: T + 1001, monotonic_ms: 0 }), frazil::asking::MAX_BACKOFF_MS);
 }
 
 #[test]
@@ -335,7 +339,7 @@ fn short_suspensions_add_up() {
     let mut ids = by_calls(IdTime::Wall);
     let after = |times: u64| Readings { wall_ms: T + 900 * times, monotonic_ms: 5 * times };
     assert_eq!(ids.lease_ms(after(1)), 5);
-    assert_eq!(ids.lease_ms(after(2)), 10 + frazil::MAX_BACKOFF_MS);
+    assert_eq!(ids.lease_ms(after(2)), 10 + frazil::asking::MAX_BACKOFF_MS);
 }
 
 #[test]
@@ -637,7 +641,7 @@ proptest! {
             let before_ms = std::mem::replace(&mut lease_ms, ids.lease_ms(now));
             prop_assert!(lease_ms - before_ms >= monotonic_ms, "no pause gets longer");
             let suspended_ms = lease_ms - before_ms - monotonic_ms;
-            prop_assert!(suspended_ms == 0 || suspended_ms >= frazil::MAX_BACKOFF_MS);
+            prop_assert!(suspended_ms == 0 || suspended_ms >= frazil::asking::MAX_BACKOFF_MS);
             suspensions += u64::from(suspended_ms > 0);
             if let Some((grant, began_ms)) = under_way {
                 // An attempt may take a tenth of the window.
@@ -671,7 +675,7 @@ proptest! {
                     attempts += 1;
                 }
                 Request::Wait { ms } => {
-                    let limit_ms = if ids.status().held.is_some() { W / 2 + frazil::MAX_BACKOFF_MS } else { frazil::MAX_BACKOFF_MS };
+                    let limit_ms = if ids.status().held.is_some() { W / 2 + frazil::asking::MAX_BACKOFF_MS } else { frazil::asking::MAX_BACKOFF_MS };
                     prop_assert!(ms <= limit_ms, "waits for {ms} ms");
                     due_by_ms = due_by_ms.min(now.monotonic_ms + ms);
                     prop_assert!(now.monotonic_ms < due_by_ms, "was due by {due_by_ms}");

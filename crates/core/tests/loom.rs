@@ -23,10 +23,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
 use frazil::abi::{Handles, KEYLESS, KINDS, Page, slot};
-use frazil::{
-    Clock, ClockIds, Field, Generator, GeneratorOptions, Keeper, Key, Layout, LayoutSpec, Machine, Node, Outcome, Parts,
-    Registry, Reservation, SequenceStart, StateAtomics, Window,
-};
+use frazil::layout::{Field, LayoutSpec, Parts};
+use frazil::mint::{ClockIds, Keeper, Key, Machine, Outcome, Reservation, SequenceStart, StateAtomics, Window};
+use frazil::{Clock, Generator, GeneratorOptions, Layout, Node, Registry};
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
@@ -888,7 +887,7 @@ impl Keeper for GivenUp {
     }
 
     fn extend(&self, _: u64, _: u64) -> frazil::Result<u64> {
-        Err(frazil::Error::with_subject(frazil::Code::StateFileCorrupt, frazil::Subject::Dir))
+        Err(frazil::Error::with_subject(frazil::Code::StateFileCorrupt, frazil::error::Subject::Dir))
     }
 
     fn is_given_up(&self) -> bool {

@@ -1,9 +1,10 @@
 //! Edge cases of the machine: numbers that follow from a layout, and states that the random walks of the oracle rarely reach.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
-use frazil::{
-    Code, Field, Generator, GeneratorOptions, Layout, LayoutSpec, MAX_COUNT, Machine, ManualClock, Node, Outcome, Window,
-};
+use frazil::clock::ManualClock;
+use frazil::layout::{Field, LayoutSpec};
+use frazil::mint::{MAX_COUNT, Machine, Outcome, Window};
+use frazil::{Code, Generator, GeneratorOptions, Layout, Node};
 
 fn machine(tick_ms: u64, fields: &[Field], lead_ms: u64) -> Machine {
     let layout = Layout::new(LayoutSpec { epoch_ms: 1000, tick_ms, unsigned: false, fields: fields.to_vec() }).unwrap();

@@ -6,10 +6,11 @@
 
 use std::collections::HashSet;
 
-use frazil::{
-    Block, Code, ENDS_SOON_MS, Field, FieldKind, Generator, GeneratorOptions, Health, Key, Layout, LayoutSpec, Machine,
-    ManualClock, Node, Outcome, Parts, Reservation, Rule, SequenceStart, Stats, Window,
-};
+use frazil::clock::ManualClock;
+use frazil::error::Rule;
+use frazil::layout::{Field, FieldKind, LayoutSpec, Parts};
+use frazil::mint::{Block, ENDS_SOON_MS, Health, Key, Machine, Outcome, Reservation, SequenceStart, Stats, Window};
+use frazil::{Code, Generator, GeneratorOptions, Layout, Node};
 use proptest::prelude::*;
 
 fn cases(default: u32) -> ProptestConfig {

@@ -1,7 +1,11 @@
 //! Which generators share a state, and from which time on it issues IDs.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
-use frazil::{Code, Field, GeneratorOptions, Key, Layout, LayoutSpec, ManualClock, Node, Registry, Rule, SequenceStart};
+use frazil::clock::ManualClock;
+use frazil::error::Rule;
+use frazil::layout::{Field, LayoutSpec};
+use frazil::mint::{Key, SequenceStart};
+use frazil::{Code, GeneratorOptions, Layout, Node, Registry};
 
 const T: u64 = 1_720_000_000_000;
 

@@ -2,9 +2,10 @@
 //!
 //! docs/safety.md: 28
 
-use frazil::{
-    Allocated, Code, MAX_SEGMENT_NUMBER, MAX_STEP, Nonce, Rule, Segment, SegmentRange, SegmentRequest, SegmentTerms, Subject,
-};
+use frazil::Code;
+use frazil::asking::Nonce;
+use frazil::error::{Rule, Subject};
+use frazil::segment::{Allocated, MAX_SEGMENT_NUMBER, MAX_STEP, Segment, SegmentRange, SegmentRequest, SegmentTerms};
 
 const MINUTE_MS: u64 = 60_000;
 

@@ -17,7 +17,8 @@ mod simulation;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use fastrand::Rng;
-use frazil::{Allocated, Nonce, Segment, SegmentRange, SegmentRequest, SegmentTerms};
+use frazil::asking::Nonce;
+use frazil::segment::{Allocated, Segment, SegmentRange, SegmentRequest, SegmentTerms};
 
 use crate::simulation::{Outcome, check_seeds, check_twins};
 

@@ -3,7 +3,8 @@
 //! `PROPTEST_CASES` sets the number of cases of each property.
 #![allow(clippy::unwrap_used, reason = "a property that cannot be set up has failed")]
 
-use frazil::{Code, Error, Rule, TextForm};
+use frazil::error::Rule;
+use frazil::{Code, Error, TextForm};
 use proptest::prelude::*;
 
 fn cases() -> ProptestConfig {

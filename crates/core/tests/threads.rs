@@ -5,7 +5,10 @@
 use std::sync::Mutex;
 use std::thread;
 
-use frazil::{Field, Generator, GeneratorOptions, Key, Layout, LayoutSpec, ManualClock, Node, Registry, SequenceStart};
+use frazil::clock::ManualClock;
+use frazil::layout::{Field, LayoutSpec};
+use frazil::mint::{Key, SequenceStart};
+use frazil::{Generator, GeneratorOptions, Layout, Node, Registry};
 
 const THREADS: u64 = 3;
 const CALLS: u64 = if cfg!(miri) { 6 } else { 20_000 };

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::thread;
 
-use frazil::{
-    Clock, Code, Field, Generator, GeneratorOptions, Layout, LayoutSpec, Machine, ManualClock, Node, Outcome, Registry,
-    Reservation, SequenceStart, SystemClock, Window,
-};
+use frazil::clock::ManualClock;
+use frazil::layout::{Field, LayoutSpec};
+use frazil::mint::{Machine, Outcome, Reservation, SequenceStart, Window};
+use frazil::{Clock, Code, Generator, GeneratorOptions, Layout, Node, Registry, SystemClock};
 
 /// 2024-07-03, in the layout `default`.
 const T: u64 = 1_720_000_000_000;

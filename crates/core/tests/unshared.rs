@@ -3,9 +3,10 @@
 
 use std::collections::HashSet;
 
-use frazil::{
-    Code, Field, Generator, GeneratorOptions, Key, Layout, LayoutSpec, ManualClock, Node, Registry, SequenceStart, Unshared,
-};
+use frazil::clock::ManualClock;
+use frazil::layout::{Field, LayoutSpec};
+use frazil::mint::{Key, SequenceStart, Unshared};
+use frazil::{Code, Generator, GeneratorOptions, Layout, Node, Registry};
 use proptest::prelude::*;
 
 const T: u64 = 1_720_000_000_000;

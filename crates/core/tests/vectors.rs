@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use frazil::{
-    Allocated, Code, Columns, Error, Generator, GeneratorOptions, Key, Layout, Node, Parts, Registry, Reservation, Segment,
-    SegmentRange, SegmentRequest, SegmentTerms, SequenceStart, TextForm,
-};
+use frazil::layout::{Columns, Parts};
+use frazil::mint::{Key, Reservation, SequenceStart};
+use frazil::segment::{Allocated, Segment, SegmentRange, SegmentRequest, SegmentTerms};
+use frazil::{Code, Error, Generator, GeneratorOptions, Layout, Node, Registry, TextForm};
 use serde_json::Value;
 
 mod vector_files;

@@ -21,11 +21,14 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use frazil::abi::{Handles, KINDS, NO_ID, Page, slot};
-use frazil::{
-    Allocated, CeilingGenerator, Clock, Code, Columns, Field, Generator, GeneratorOptions, Granted, IdTime, Layout, LayoutSpec,
-    LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions, ManualClock, Node, Nonce, Readings, Registry, Request, Reservation,
-    Segment, SegmentRange, SegmentTerms, SystemClock, TextForm,
-};
+use frazil::asking::Nonce;
+use frazil::ceiling::CeilingGenerator;
+use frazil::clock::ManualClock;
+use frazil::layout::{Columns, Field, LayoutSpec};
+use frazil::lease::{Granted, IdTime, LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions, Readings, Request};
+use frazil::mint::Reservation;
+use frazil::segment::{Allocated, Segment, SegmentRange, SegmentTerms};
+use frazil::{Clock, Code, Generator, GeneratorOptions, Layout, Node, Registry, SystemClock, TextForm};
 use frazil_local::{Local, LocalOptions};
 
 /// A time after the epoch of every layout here: 2024-07-03.

@@ -19,7 +19,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use frazil::{Code, Error, MAX_LEAD_MS, Machine, SequenceStart, StateAtomics, Subject};
+use frazil::error::Subject;
+use frazil::mint::{MAX_LEAD_MS, Machine, SequenceStart, StateAtomics};
+use frazil::{Code, Error};
 
 use crate::ceiling::{Ceiling, Raise, Unmoved, WINDOW_MS};
 use crate::clock::wall_ms;

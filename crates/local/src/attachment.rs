@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use frazil::{Error, Keeper, SequenceStart, StateAtomics, StateFile};
+use frazil::Error;
+use frazil::mint::{Keeper, SequenceStart, StateAtomics, StateFile};
 
 use crate::attached_file::AttachedFile;
 use crate::ceiling_thread::CeilingThread;

@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::Ordering;
 
-use frazil::CeilingRule;
+use frazil::ceiling::CeilingRule;
 
 use crate::clock::wall_ms;
 use crate::disk::Record;

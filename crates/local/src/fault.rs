@@ -4,7 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use frazil::{Code, Error, Rule, Subject};
+use frazil::error::{Rule, Subject};
+use frazil::{Code, Error};
 
 /// Why a state file cannot be used.
 ///
@@ -97,7 +98,7 @@ impl Fault {
     /// The error without its sentence.
     ///
     /// ```
-    /// use frazil::{Layout};
+    /// use frazil::Layout;
     /// use frazil_local::{Local, LocalOptions};
     /// let options = LocalOptions { scope: Some("not a name".into()), ..LocalOptions::default() };
     /// assert_eq!(Local::open(&Layout::named("default")?, options).unwrap_err().error().field(), "scope");
@@ -111,7 +112,7 @@ impl Fault {
     /// The sentence that names the file or option and the remedy; empty if the error itself says all.
     ///
     /// ```
-    /// use frazil::{Layout};
+    /// use frazil::Layout;
     /// use frazil_local::{Local, LocalOptions};
     /// let options = LocalOptions { dir: Some("/dev/shm".into()), ..LocalOptions::default() };
     /// assert!(Local::open(&Layout::named("default")?, options).unwrap_err().text().contains("pass a dir on a disk"));

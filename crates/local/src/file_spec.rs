@@ -6,7 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use frazil::{Code, Key, MAX_LEAD_MS, Machine, SequenceStart, Subject};
+use frazil::Code;
+use frazil::error::Subject;
+use frazil::mint::{Key, MAX_LEAD_MS, Machine, SequenceStart};
 
 use crate::clock::wall_ms;
 use crate::disk::{Header, Record};

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use frazil::{Code, MAX_LEAD_MS, Machine, Subject};
+use frazil::Code;
+use frazil::error::Subject;
+use frazil::mint::{MAX_LEAD_MS, Machine};
 
 use crate::fault::Fault;
 use crate::mapped::CLOSED_WORD;

@@ -7,7 +7,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use frazil::abi::{LocalRequest, LocalState};
-use frazil::{Claim, Generator, Keeper, Layout, Machine, Node, SequenceStart, StateFile};
+use frazil::mint::{Claim, Keeper, Machine, SequenceStart, StateFile};
+use frazil::{Generator, Layout, Node};
 
 use crate::attachment::Attachment;
 use crate::cancellation;

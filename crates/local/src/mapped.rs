@@ -9,7 +9,7 @@
 //! | 40 | the number of the newest record on disk |
 //! | 48 | the mount of the file system ([`crate::os::superblock_id`]), 0 if it is not known |
 //! | 56 … 95 | the trusted clock ([`crate::trusted_clock`]) |
-//! | 128, 136 | the window; the upper bits of its start say where the sequence starts ([`frazil::StateAtomics::origin`]) |
+//! | 128, 136 | the window; the upper bits of its start say where the sequence starts ([`frazil::mint::StateAtomics::origin`]) |
 //! | 144, 152 | the key |
 //! | 256 | the word, on a pair of cache lines of its own |
 //! | 1024 … | for each clock id the first tick it may be used for |
@@ -24,7 +24,7 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use frazil::{SequenceStart, StateAtomics};
+use frazil::mint::{SequenceStart, StateAtomics};
 use memmap2::{MmapOptions, MmapRaw};
 
 use crate::disk::MAPPED_AT;

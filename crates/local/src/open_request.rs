@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use frazil::abi::is_scope;
-use frazil::{Code, DEFAULT_SCOPE, Error, Machine, Rule, SequenceStart, Subject};
+use frazil::error::{Rule, Subject};
+use frazil::mint::{DEFAULT_SCOPE, Machine, SequenceStart};
+use frazil::{Code, Error};
 
 use crate::attachment::Attachment;
 use crate::clock::wall_ms;

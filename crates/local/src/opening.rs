@@ -18,7 +18,8 @@ use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use frazil::{Code, Error, Subject};
+use frazil::error::Subject;
+use frazil::{Code, Error};
 
 use crate::attached_file::AttachedFile;
 use crate::cancellation;

@@ -5,7 +5,8 @@
 //! shows that the code runs, and not that locks, flushes and mapped memory there do what the code relies on.
 //! `tests-js/packaging/platforms.test.mjs` compares the lists with the record.
 
-use frazil::{Code, Subject};
+use frazil::Code;
+use frazil::error::Subject;
 
 use crate::fault::Fault;
 

@@ -19,7 +19,7 @@ mod wiped {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use frazil::Key;
+    use frazil::mint::Key;
     use nix::libc::c_void;
     use nix::sys::mman::{MapFlags, MmapAdvise, ProtFlags, madvise, mmap_anonymous};
 

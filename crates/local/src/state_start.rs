@@ -12,7 +12,9 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
-use frazil::{Code, Subject, Window};
+use frazil::Code;
+use frazil::error::Subject;
+use frazil::mint::Window;
 
 use crate::attached_file::AttachedFile;
 use crate::ceiling::Unmoved;

@@ -15,7 +15,7 @@
 
 use std::time::{Duration, Instant};
 
-use frazil::Machine;
+use frazil::mint::Machine;
 
 use crate::ceiling::WINDOW_MS;
 use crate::file_spec::NEW_FOR;

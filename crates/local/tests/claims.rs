@@ -5,7 +5,9 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use frazil::{Code, GeneratorOptions, Layout, ManualClock, Node, Registry, Rule};
+use frazil::clock::ManualClock;
+use frazil::error::Rule;
+use frazil::{Code, GeneratorOptions, Layout, Node, Registry};
 use frazil_local::{Local, LocalOptions};
 
 /// A directory that is removed at the end.

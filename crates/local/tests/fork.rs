@@ -14,7 +14,9 @@ use std::path::PathBuf;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use frazil::{Clock, Code, Generator, GeneratorOptions, Layout, ManualClock, Node, Result, SequenceStart, SystemClock};
+use frazil::clock::ManualClock;
+use frazil::mint::SequenceStart;
+use frazil::{Clock, Code, Generator, GeneratorOptions, Layout, Node, Result, SystemClock};
 use frazil_local::{Fault, Local, LocalOptions};
 use namespaces::{in_a_child_with_right_to, unshare};
 use nix::libc;

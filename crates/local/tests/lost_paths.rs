@@ -16,7 +16,8 @@ use std::thread::{scope, sleep};
 use std::time::Duration;
 
 use ahead::{TestDirectory, run_ahead};
-use frazil::{Clock, Code, Field, FieldKind, Layout, LayoutSpec, SystemClock};
+use frazil::layout::{Field, FieldKind, LayoutSpec};
+use frazil::{Clock, Code, Layout, SystemClock};
 use frazil_local::Local;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;

@@ -13,7 +13,8 @@ use std::process::Command;
 use std::ptr::null;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
-use frazil::{Code, Layout, ManualClock, SystemClock};
+use frazil::clock::ManualClock;
+use frazil::{Code, Layout, SystemClock};
 use frazil_local::{Fault, Local, LocalOptions};
 use namespaces::{in_a_child, in_a_child_with_right_to, unshare};
 use nix::libc;

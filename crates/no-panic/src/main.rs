@@ -15,10 +15,11 @@
 use core::hint::black_box;
 
 use frazil::abi::{Handles, Page};
-use frazil::{
-    Block, Columns, Decoded, Generator, Health, Layout, Machine, ManualClock, Outcome, Parts, Reservation, Result, Segment,
-    SegmentRange, Stats, Unshared, Window,
-};
+use frazil::clock::ManualClock;
+use frazil::layout::{Columns, Parts};
+use frazil::mint::{Block, Health, Machine, Outcome, Reservation, Stats, Unshared, Window};
+use frazil::segment::{Segment, SegmentRange};
+use frazil::{Decoded, Generator, Layout, Result};
 use no_panic::no_panic;
 
 #[no_panic]

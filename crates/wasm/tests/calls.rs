@@ -6,8 +6,9 @@
 
 use std::collections::HashSet;
 
+use frazil::Code;
 use frazil::abi::{KINDS, NO_ID, NUMBERS, RECHECK, slot};
-use frazil::{Code, FieldKind};
+use frazil::layout::FieldKind;
 use frazil_wasm::{admit, next, open, page, release, reserve};
 use js_sys::{BigUint64Array, Date, Float64Array, Reflect};
 use wasm_bindgen::JsValue;

@@ -13,7 +13,11 @@ use frazil::abi::{
     ABI, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS, NUMBERS, Page, RECHECK,
     SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
 };
-use frazil::{Class, Code, FieldKind, Layout, MAX_COUNT, MAX_DRIFT_MS, Rule, SequenceStart, Subject};
+use frazil::error::{Class, Rule, Subject};
+use frazil::layout::FieldKind;
+use frazil::lease::MAX_DRIFT_MS;
+use frazil::mint::{MAX_COUNT, SequenceStart};
+use frazil::{Code, Layout};
 
 const HEADER: &str = "// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.\n\n";
 

@@ -3,7 +3,8 @@
 //! Each target compares the library with a short model that computes the same in another way (by division, in 128 bits). It has
 //! a **twin** (feature `twin`): the same target with a mistake, which the fuzzer must find.
 
-use frazil::{Field, FieldKind, Layout, LayoutSpec};
+use frazil::Layout;
+use frazil::layout::{Field, FieldKind, LayoutSpec};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 
 /// A number of any width, each width with about the same probability.

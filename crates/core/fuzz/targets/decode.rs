@@ -1,7 +1,8 @@
 //! Decodes any number with any layout, and composes any parts: either is refused, or gives the exact value of the model.
 #![no_main]
 
-use frazil::{Columns, FieldKind, Layout, Parts};
+use frazil::Layout;
+use frazil::layout::{Columns, FieldKind, Parts};
 use frazil_fuzz::{number, valid_layout, value, width};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;

@@ -4,9 +4,9 @@
 
 use std::collections::HashSet;
 
-use frazil::{
-    Code, FieldKind, Generator, GeneratorOptions, Key, Layout, Machine, Node, Outcome, Reservation, SequenceStart, Window,
-};
+use frazil::{Code, Generator, GeneratorOptions, Layout, Node};
+use frazil::layout::FieldKind;
+use frazil::mint::{Key, Machine, Outcome, Reservation, SequenceStart, Window};
 use frazil_fuzz::{number, valid_layout, value, width};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;

@@ -4,7 +4,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use frazil::{Code, Field, FieldKind, Layout, LayoutSpec};
+use frazil::{Code, Layout};
+use frazil::layout::{Field, FieldKind, LayoutSpec};
 use frazil_fuzz::{any_spec, width};
 use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;

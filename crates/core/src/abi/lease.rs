@@ -106,19 +106,19 @@ numbered_calls! {
     /// assert_eq!(frazil::abi::LEASE_REASONS[0], "TAKEN");
     /// ```
     LEASE_REASONS: 7;
-    /// [`crate::Reason::Taken`].
+    /// [`crate::lease::Reason::Taken`].
     TAKEN = 0;
-    /// [`crate::Reason::Fenced`].
+    /// [`crate::lease::Reason::Fenced`].
     FENCED = 1;
-    /// [`crate::Reason::Incarnation`].
+    /// [`crate::lease::Reason::Incarnation`].
     INCARNATION = 2;
-    /// [`crate::Reason::Behind`].
+    /// [`crate::lease::Reason::Behind`].
     BEHIND = 3;
-    /// [`crate::Reason::Exhausted`].
+    /// [`crate::lease::Reason::Exhausted`].
     EXHAUSTED = 4;
-    /// [`crate::Reason::Missing`].
+    /// [`crate::lease::Reason::Missing`].
     MISSING = 5;
-    /// [`crate::Reason::Other`].
+    /// [`crate::lease::Reason::Other`].
     OTHER = 6;
 }
 

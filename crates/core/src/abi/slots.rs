@@ -107,7 +107,7 @@ slots! {
         HAS_MAX_ASYNC_WAIT_MS = 29;
         /// In and out: how long an asynchronous call may wait in all.
         MAX_ASYNC_WAIT_MS = 30;
-        /// In: the start of the sequence, as its index in [`SequenceStart::ALL`](crate::SequenceStart::ALL).
+        /// In: the start of the sequence, as its index in [`SequenceStart::ALL`](crate::mint::SequenceStart::ALL).
         SEQUENCE_START = 31;
         /// In: 1 if `KEY` holds a key. The next call whose state needs a key takes it and sets this to 0.
         HAS_KEY = 32;

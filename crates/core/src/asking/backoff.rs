@@ -3,7 +3,7 @@
 /// The longest pause after a failed attempt, in milliseconds.
 ///
 /// ```
-/// assert_eq!(frazil::MAX_BACKOFF_MS, 5000);
+/// assert_eq!(frazil::asking::MAX_BACKOFF_MS, 5000);
 /// ```
 pub const MAX_BACKOFF_MS: u64 = 5000;
 

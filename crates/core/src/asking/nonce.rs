@@ -3,7 +3,7 @@
 /// The identity of an attempt: 128 random bits, the same for all its retries.
 ///
 /// ```
-/// assert_ne!(frazil::Nonce(1), frazil::Nonce(2));
+/// assert_ne!(frazil::asking::Nonce(1), frazil::asking::Nonce(2));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Nonce(pub u128);

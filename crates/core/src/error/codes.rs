@@ -3,7 +3,8 @@
 /// The class a code belongs to: what kind of thing has to change before the call can work.
 ///
 /// ```
-/// use frazil::{Class, Code};
+/// use frazil::Code;
+/// use frazil::error::Class;
 /// assert_eq!(Code::ClockBackward.class(), Class::Clock);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,7 +70,7 @@ macro_rules! codes {
             /// The class the code belongs to.
             ///
             /// ```
-            /// assert_eq!(frazil::Code::TimeExhausted.class(), frazil::Class::Clock);
+            /// assert_eq!(frazil::Code::TimeExhausted.class(), frazil::error::Class::Clock);
             /// ```
             #[must_use]
             pub const fn class(self) -> Class { match self { $(Self::$variant => Class::$class,)+ } }

@@ -7,7 +7,7 @@
 //! * **Complete**: every error about input has the [field](Error::field), the [value](Error::value) and the [rule](Error::rule).
 //! * **No effect**: when an error is returned, nothing has been changed or issued.
 //! * **Copyable**: an [`Error`] owns no memory, so a refusal allocates nothing.
-//! * Not covered: texts of any length, such as a path. A [`Keeper`](crate::Keeper) has them (`explain`), and JavaScript adds the
+//! * Not covered: texts of any length, such as a path. A [`Keeper`](crate::mint::Keeper) has them (`explain`), and JavaScript adds the
 //!   value as it was given.
 
 use core::fmt;
@@ -73,7 +73,8 @@ impl Error {
     /// `bad_number`.
     ///
     /// ```
-    /// use frazil::{Code, Error, Rule, Subject};
+    /// use frazil::{Code, Error};
+    /// use frazil::error::{Rule, Subject};
     /// let error = Error::bad_input(Code::InvalidOption, Subject::Dir, Rule::APath);
     /// assert_eq!(error.to_string(), "INVALID_OPTION: dir must be a path");
     /// ```
@@ -113,10 +114,11 @@ impl Error {
         self
     }
 
-    /// An error that has a code and a subject and no rule, for a [`Keeper`](crate::Keeper) to return.
+    /// An error that has a code and a subject and no rule, for a [`Keeper`](crate::mint::Keeper) to return.
     ///
     /// ```
-    /// use frazil::{Code, Error, Subject};
+    /// use frazil::{Code, Error};
+    /// use frazil::error::Subject;
     /// assert_eq!(Error::with_subject(Code::StateFileFailed, Subject::Dir).field(), "dir");
     /// ```
     #[must_use]
@@ -161,7 +163,8 @@ impl Error {
     /// The value at fault, if it is a whole number.
     ///
     /// ```
-    /// # use frazil::{Field, Layout, LayoutSpec};
+    /// # use frazil::Layout;
+    /// # use frazil::layout::{Field, LayoutSpec};
     /// let spec = LayoutSpec { tick_ms: 0, ..Layout::named("default")?.spec() };
     /// assert_eq!(Layout::new(spec).unwrap_err().value(), Some(0));
     /// # Ok::<(), frazil::Error>(())
@@ -200,7 +203,7 @@ impl Error {
     /// The rule that was broken.
     ///
     /// ```
-    /// assert_eq!(frazil::Layout::named("twiter").unwrap_err().rule(), frazil::Rule::KnownLayout);
+    /// assert_eq!(frazil::Layout::named("twiter").unwrap_err().rule(), frazil::error::Rule::KnownLayout);
     /// ```
     #[must_use]
     pub const fn rule(&self) -> Rule {

@@ -6,7 +6,7 @@ macro_rules! rules {
         /// JavaScript only, where a value can have any type.
         ///
         /// ```
-        /// use frazil::Rule;
+        /// use frazil::error::Rule;
         /// assert_eq!(Rule::IdRange.template(), "must be an ID from 0 to {max}");
         /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,14 +18,14 @@ macro_rules! rules {
             /// Every rule, in the order of its number.
             ///
             /// ```
-            /// assert_eq!(frazil::Rule::ALL[0].template(), "");
+            /// assert_eq!(frazil::error::Rule::ALL[0].template(), "");
             /// ```
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// The sentence, with `{min}` and `{max}` still to be filled in.
             ///
             /// ```
-            /// assert_eq!(frazil::Rule::WholeNumber.template(), "must be a whole number from {min} to {max}");
+            /// assert_eq!(frazil::error::Rule::WholeNumber.template(), "must be a whole number from {min} to {max}");
             /// ```
             #[must_use]
             pub const fn template(self) -> &'static str { match self { $(Self::$variant => $template,)+ } }

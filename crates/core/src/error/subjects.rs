@@ -5,7 +5,7 @@ macro_rules! subjects {
         /// What an error is about, by the name it has in Rust; JavaScript spells it in camel case.
         ///
         /// ```
-        /// use frazil::Subject;
+        /// use frazil::error::Subject;
         /// assert_eq!(Subject::EpochMs.name(), "epoch_ms");
         /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,14 +17,14 @@ macro_rules! subjects {
             /// Every subject, in the order of its number.
             ///
             /// ```
-            /// assert_eq!(frazil::Subject::ALL[1].name(), "node");
+            /// assert_eq!(frazil::error::Subject::ALL[1].name(), "node");
             /// ```
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// The name as it is spelt in Rust; empty for an error about no field in particular.
             ///
             /// ```
-            /// assert_eq!(frazil::Subject::MaxLeadMs.name(), "max_lead_ms");
+            /// assert_eq!(frazil::error::Subject::MaxLeadMs.name(), "max_lead_ms");
             /// ```
             #[must_use]
             pub const fn name(self) -> &'static str { match self { $(Self::$variant => $name,)+ } }

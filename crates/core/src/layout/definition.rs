@@ -10,7 +10,8 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 /// The description of a layout. [`Layout::new`] checks it.
 ///
 /// ```
-/// use frazil::{Field, Layout, LayoutSpec};
+/// use frazil::Layout;
+/// use frazil::layout::{Field, LayoutSpec};
 /// let layout = Layout::new(LayoutSpec {
 ///     epoch_ms: 1_704_067_200_000,
 ///     tick_ms: 10,
@@ -79,7 +80,9 @@ impl Layout {
     /// distinct names for node parts only. The error names the field and the rule.
     ///
     /// ```
-    /// use frazil::{Field, Layout, LayoutSpec, Rule};
+    /// use frazil::Layout;
+    /// use frazil::error::Rule;
+    /// use frazil::layout::{Field, LayoutSpec};
     /// let fields = vec![Field::time(41), Field::node(11), Field::sequence(12)];
     /// let error = Layout::new(LayoutSpec { epoch_ms: 0, tick_ms: 1, unsigned: false, fields }).unwrap_err();
     /// assert_eq!((error.rule(), error.value()), (Rule::Width, Some(64)));
@@ -116,7 +119,9 @@ impl Layout {
     /// `INVALID_LAYOUT` for an epoch from `start_ms` to `now_ms`, except 0.
     ///
     /// ```
-    /// use frazil::{Layout, LayoutSpec, Rule};
+    /// use frazil::Layout;
+    /// use frazil::error::Rule;
+    /// use frazil::layout::LayoutSpec;
     /// let (start_ms, now_ms) = (1_780_000_000_000, 1_780_000_000_250);
     /// let layout = Layout::new(LayoutSpec { epoch_ms: now_ms - 50, ..Layout::named("default")?.spec() })?;
     /// assert_eq!(layout.check_epoch(start_ms, now_ms).unwrap_err().rule(), Rule::EpochMoves);
@@ -139,7 +144,8 @@ impl Layout {
     /// The description that the layout was made from.
     ///
     /// ```
-    /// use frazil::{Layout, LayoutSpec};
+    /// use frazil::Layout;
+    /// use frazil::layout::LayoutSpec;
     /// let twitter = Layout::named("twitter")?;
     /// let ours = Layout::new(LayoutSpec { epoch_ms: 1_609_459_200_000, ..twitter.spec() })?;
     /// assert_eq!(ours.plan().last_ms, 3_808_482_455_551);

@@ -14,7 +14,8 @@ const MAX_CLOCK_BITS: u32 = 8;
 /// What a field of an ID holds.
 ///
 /// ```
-/// use frazil::{FieldKind, Layout};
+/// use frazil::Layout;
+/// use frazil::layout::FieldKind;
 /// let sonyflake = Layout::named("sonyflake")?;
 /// let kinds: Vec<FieldKind> = sonyflake.fields().iter().map(|field| field.kind).collect();
 /// assert_eq!(kinds, [FieldKind::Time, FieldKind::Sequence, FieldKind::Node]);
@@ -46,7 +47,7 @@ impl FieldKind {
 /// One field of a layout.
 ///
 /// ```
-/// use frazil::{Field, FieldKind};
+/// use frazil::layout::{Field, FieldKind};
 /// let field = Field::part("worker", 5);
 /// assert_eq!((field.kind, field.bits, field.name.as_deref()), (FieldKind::Node, 5, Some("worker")));
 /// ```
@@ -68,7 +69,7 @@ impl Field {
     /// The time field.
     ///
     /// ```
-    /// assert_eq!(frazil::Field::time(41).bits, 41);
+    /// assert_eq!(frazil::layout::Field::time(41).bits, 41);
     /// ```
     #[must_use]
     pub const fn time(bits: u32) -> Self {
@@ -78,7 +79,7 @@ impl Field {
     /// A node field without a name of its own.
     ///
     /// ```
-    /// assert_eq!(frazil::Field::node(10).name, None);
+    /// assert_eq!(frazil::layout::Field::node(10).name, None);
     /// ```
     #[must_use]
     pub const fn node(bits: u32) -> Self {
@@ -88,7 +89,7 @@ impl Field {
     /// A named part of the node id.
     ///
     /// ```
-    /// assert_eq!(frazil::Field::part("datacenter", 5).name.as_deref(), Some("datacenter"));
+    /// assert_eq!(frazil::layout::Field::part("datacenter", 5).name.as_deref(), Some("datacenter"));
     /// ```
     #[must_use]
     pub fn part(name: impl Into<Cow<'static, str>>, bits: u32) -> Self {
@@ -98,7 +99,7 @@ impl Field {
     /// The clock id field.
     ///
     /// ```
-    /// assert_eq!(frazil::Field::clock(4).kind, frazil::FieldKind::Clock);
+    /// assert_eq!(frazil::layout::Field::clock(4).kind, frazil::layout::FieldKind::Clock);
     /// ```
     #[must_use]
     pub const fn clock(bits: u32) -> Self {
@@ -108,7 +109,7 @@ impl Field {
     /// The sequence field.
     ///
     /// ```
-    /// assert_eq!(frazil::Field::sequence(12).kind, frazil::FieldKind::Sequence);
+    /// assert_eq!(frazil::layout::Field::sequence(12).kind, frazil::layout::FieldKind::Sequence);
     /// ```
     #[must_use]
     pub const fn sequence(bits: u32) -> Self {

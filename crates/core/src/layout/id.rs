@@ -59,7 +59,8 @@ pub struct Decoded {
 /// What [`Layout::compose`] makes an ID of.
 ///
 /// ```
-/// use frazil::{Layout, Parts};
+/// use frazil::Layout;
+/// use frazil::layout::Parts;
 /// let parts = Parts { timestamp_ms: 1_704_067_200_001, node: Some(7), clock: None, sequence: 2 };
 /// assert_eq!(Layout::named("default")?.compose(parts)?, (1 << 22) | (7 << 12) | 2);
 /// # Ok::<(), frazil::Error>(())
@@ -79,7 +80,8 @@ pub struct Parts {
 /// The fields of many IDs at once; each slice is filled as far as the IDs reach.
 ///
 /// ```
-/// use frazil::{Columns, Layout};
+/// use frazil::Layout;
+/// use frazil::layout::Columns;
 /// let (mut timestamp_ms, mut sequence) = ([0; 2], [0; 2]);
 /// let layout = Layout::named("twitter")?;
 /// layout.decode_many(
@@ -200,7 +202,8 @@ impl Layout {
     /// length. Nothing has been written then.
     ///
     /// ```
-    /// # use frazil::{Columns, Layout};
+    /// # use frazil::Layout;
+    /// # use frazil::layout::Columns;
     /// let mut node = [0; 1];
     /// Layout::named("leaf")?.decode_many(&[113 << 12], Columns { node: &mut node, ..Columns::default() })?;
     /// assert_eq!(node, [113]);
@@ -233,7 +236,8 @@ impl Layout {
     /// an id for a layout without a node field, or `Node::None` for one that has it.
     ///
     /// ```
-    /// use frazil::{Layout, Node, Rule};
+    /// use frazil::{Layout, Node};
+    /// use frazil::error::Rule;
     /// let error = Layout::named("mastodon")?.join_node(Node::Id(1)).unwrap_err();
     /// assert_eq!(error.rule(), Rule::NodeNone);
     /// # Ok::<(), frazil::Error>(())
@@ -284,7 +288,9 @@ impl Layout {
     /// that is missing or that the layout does not have.
     ///
     /// ```
-    /// # use frazil::{Layout, Parts, Rule};
+    /// # use frazil::Layout;
+    /// # use frazil::error::Rule;
+    /// # use frazil::layout::Parts;
     /// let parts = Parts { timestamp_ms: 1_409_529_600_005, node: Some(1), clock: None, sequence: 0 };
     /// assert_eq!(Layout::named("sonyflake")?.compose(parts).unwrap_err().rule(), Rule::TickStart);
     /// # Ok::<(), frazil::Error>(())
@@ -341,7 +347,7 @@ impl Layout {
     /// ```
     /// let seata = frazil::Layout::named("seata")?; // node above time
     /// assert_eq!(seata.max_id_at(1_588_435_200_000, Some(1))?, (1 << 53) | 0xfff);
-    /// assert_eq!(seata.max_id_at(1_588_435_200_000, None).unwrap_err().rule(), frazil::Rule::FieldAbove);
+    /// assert_eq!(seata.max_id_at(1_588_435_200_000, None).unwrap_err().rule(), frazil::error::Rule::FieldAbove);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn max_id_at(&self, timestamp_ms: u64, node: Option<u64>) -> Result<u64> {
@@ -367,7 +373,7 @@ impl Layout {
     /// let layout = frazil::Layout::named("default")?;
     /// assert_eq!(layout.range(1_704_067_201_000, 1_704_067_202_000, None)?, 1000 << 22..2000 << 22);
     /// assert_eq!(layout.range(0, u64::MAX, None)?, 0..1 << 63); // every ID
-    /// assert_eq!(layout.range(1_704_067_201, 1_704_067_202, None).unwrap_err().rule(), frazil::Rule::NotSeconds);
+    /// assert_eq!(layout.range(1_704_067_201, 1_704_067_202, None).unwrap_err().rule(), frazil::error::Rule::NotSeconds);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn range(&self, from_ms: u64, to_ms: u64, node: Option<u64>) -> Result<Range<u128>> {

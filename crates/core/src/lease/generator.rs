@@ -28,7 +28,8 @@ use crate::mint::{Generator, Health, Key, Machine, Reservation, Stats, Window};
 /// The condition of a lease at a time.
 ///
 /// ```
-/// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+/// # use frazil::Layout;
+/// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
 /// let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
 /// let status = LeasedGenerator::new(&Layout::named("default")?, options)?.status();
 /// assert_eq!((status.held, status.failures, status.skew_ms), (None, 0, 0));
@@ -55,7 +56,9 @@ pub struct LeaseStatus {
 /// * **One object for many leases**: when a lease is lost, the next one that begins may have another node id.
 ///
 /// ```
-/// use frazil::{Granted, Layout, LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions, Readings, Registry, Request, Reservation};
+/// use frazil::{Layout, Registry};
+/// use frazil::lease::{Granted, LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions, Readings, Request};
+/// use frazil::mint::Reservation;
 /// let terms = LeaseTerms::new(30_000, 10_000, 3000, 1)?;
 /// let mut ids = LeasedGenerator::new(&Layout::named("default")?, LeasedOptions::new(terms))?;
 /// let now = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 0 };
@@ -103,7 +106,8 @@ impl LeasedGenerator {
     /// `INVALID_OPTION` for a `max_lead_ms` over 1000.
     ///
     /// ```
-    /// use frazil::{Code, Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// use frazil::{Code, Layout};
+    /// use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
     /// let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// let options = LeasedOptions { max_lead_ms: Some(1001), ..options };
     /// let error = LeasedGenerator::new(&Layout::named("default")?, options).unwrap_err();
@@ -147,7 +151,8 @@ impl LeasedGenerator {
     /// The schedule takes note of the time ([`Lease::see`]), and [`LeaseStatus::skew_ms`] of a wall clock that went back.
     ///
     /// ```
-    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
     /// let options = LeasedOptions { by_calls: true, ..LeasedOptions::new(LeaseTerms::usual(30_000, true, 1)?) };
     /// let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// assert_eq!(ids.lease_ms(Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 5 }), 5);
@@ -190,7 +195,8 @@ impl LeasedGenerator {
     /// How long until the store may have answered: [`Lease::retry_after_ms`].
     ///
     /// ```
-    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// assert_eq!(LeasedGenerator::new(&Layout::named("default")?, options)?.retry_after_ms(0), 1);
     /// # Ok::<(), frazil::Error>(())
@@ -203,7 +209,8 @@ impl LeasedGenerator {
     /// Ends everything: closes the state first, and then returns what to tell the store, if a lease was held.
     ///
     /// ```
-    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// assert_eq!(LeasedGenerator::new(&Layout::named("default")?, options)?.close(), None);
     /// # Ok::<(), frazil::Error>(())
@@ -220,7 +227,8 @@ impl LeasedGenerator {
     /// The time for IDs: the wall clock, or the estimate of the store's clock.
     ///
     /// ```
-    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// let ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// assert_eq!(ids.now_ms(Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 5 }), 1_720_000_000_000);
@@ -241,7 +249,8 @@ impl LeasedGenerator {
     /// drifted apart by more than a second, or monotonic time went back by more; `LEASE_LOST` if no lease is held; `CLOSED`.
     ///
     /// ```
-    /// # use frazil::{Code, Layout, LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
+    /// # use frazil::{Code, Layout};
+    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// let ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// let now = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 5 };
@@ -294,7 +303,8 @@ impl LeasedGenerator {
     /// The condition at a time: [`Generator::health`], and whether a lease is missing.
     ///
     /// ```
-    /// # use frazil::{Code, Layout, LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
+    /// # use frazil::{Code, Layout};
+    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// let ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// let now = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 5 };
@@ -315,7 +325,8 @@ impl LeasedGenerator {
     /// What was counted over all leases.
     ///
     /// ```
-    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// assert_eq!(LeasedGenerator::new(&Layout::named("default")?, options)?.stats().issued, 0);
     /// # Ok::<(), frazil::Error>(())
@@ -328,7 +339,8 @@ impl LeasedGenerator {
     /// The condition of the lease.
     ///
     /// ```
-    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// assert_eq!(LeasedGenerator::new(&Layout::named("default")?, options)?.status().failures, 0);
     /// # Ok::<(), frazil::Error>(())
@@ -342,7 +354,9 @@ impl LeasedGenerator {
     /// Gives the state of the held lease a key, if it needs one and has none. Each state has a key of its own.
     ///
     /// ```
-    /// # use frazil::{Key, Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # use frazil::mint::Key;
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// LeasedGenerator::new(&Layout::named("default")?, options)?.offer_key(Key::new(1, 2));
     /// # Ok::<(), frazil::Error>(())

@@ -36,7 +36,7 @@ use crate::mint::Window;
 /// * **Comparable**: `Clone`, `Eq` and `Hash`, so that a model checker explores this type itself (`tests/lease_model.rs`).
 ///
 /// ```
-/// use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
+/// use frazil::lease::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
 /// let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
 /// let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
 /// let answer = Granted { grant, node: 7, from_ms: 1_000, until_ms: 36_000, store_now_ms: 6_000 };
@@ -74,7 +74,7 @@ impl Lease {
     /// A holder that has nothing yet. Its first attempt is due at once.
     ///
     /// ```
-    /// # use frazil::{Lease, LeaseTerms};
+    /// # use frazil::lease::{Lease, LeaseTerms};
     /// assert_eq!(Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?).held(), None);
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -99,7 +99,7 @@ impl Lease {
     /// The lease that is held. Its window may be over.
     ///
     /// ```
-    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # use frazil::lease::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// lease.take(&Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 }, 0);
@@ -116,7 +116,7 @@ impl Lease {
     /// the one to the last request.
     ///
     /// ```
-    /// # use frazil::{Lease, LeaseRandom, LeaseTerms};
+    /// # use frazil::lease::{Lease, LeaseRandom, LeaseTerms};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// let first = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 });
     /// assert_eq!(lease.ask(3000, LeaseRandom { grant: 3, nonce: 4 }), first);
@@ -151,7 +151,7 @@ impl Lease {
     /// of another holder, and refuses it: the lease is lost to its own holder. No ID repeats.
     ///
     /// ```
-    /// # use frazil::{Change, Grant, Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # use frazil::lease::{Change, Grant, Granted, Lease, LeaseRandom, LeaseTerms, Request};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// let answer = Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 };
@@ -166,7 +166,7 @@ impl Lease {
     /// Two requests of one attempt are under way, and the first one is answered:
     ///
     /// ```
-    /// # use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # use frazil::lease::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// # let answer = Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 };
@@ -243,7 +243,7 @@ impl Lease {
     /// unless this was the last request, the next attempt keeps the nonce.
     ///
     /// ```
-    /// # use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # use frazil::lease::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// let answer = Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 };
@@ -275,7 +275,7 @@ impl Lease {
     /// another one has asked since, and ask again at once.
     ///
     /// ```
-    /// # use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # use frazil::lease::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// let answer = Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 };
@@ -318,7 +318,7 @@ impl Lease {
     /// is better dropped: a later attempt may have been granted, and this ends the lease nevertheless.
     ///
     /// ```
-    /// # use frazil::{Change, Grant, Granted, Lease, LeaseRandom, LeaseTerms, Refusal, Request};
+    /// # use frazil::lease::{Change, Grant, Granted, Lease, LeaseRandom, LeaseTerms, Refusal, Request};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// lease.take(&Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 }, 0);
@@ -372,7 +372,7 @@ impl Lease {
     /// The store was fenced: go on with the attempt that asked for it.
     ///
     /// ```
-    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Refusal, Request};
+    /// # use frazil::lease::{Granted, Lease, LeaseRandom, LeaseTerms, Refusal, Request};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// lease.refuse(grant, Refusal::Incarnation, 0, 0);
@@ -393,7 +393,7 @@ impl Lease {
     /// as after failures, to at most an eighth of the window.
     ///
     /// ```
-    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Release, Request};
+    /// # use frazil::lease::{Granted, Lease, LeaseRandom, LeaseTerms, Release, Request};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// let answer = Granted { grant, node: 7, from_ms: 500, until_ms: 31_000, store_now_ms: 1000 };
@@ -415,7 +415,7 @@ impl Lease {
     /// Ends the lease for good. The state must be closed before; `used_until_ms` is what closing it returned, or 0.
     ///
     /// ```
-    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Release, Request};
+    /// # use frazil::lease::{Granted, Lease, LeaseRandom, LeaseTerms, Release, Request};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// lease.take(&Granted { grant, node: 7, from_ms: 500, until_ms: 31_000, store_now_ms: 1000 }, 0);

@@ -6,7 +6,7 @@ use crate::mint::Window;
 /// The identity of a lease: 128 random bits, drawn by the holder.
 ///
 /// ```
-/// assert_ne!(frazil::Grant(1), frazil::Grant(2));
+/// assert_ne!(frazil::lease::Grant(1), frazil::lease::Grant(2));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grant(pub u128);
@@ -15,7 +15,7 @@ pub struct Grant(pub u128);
 /// draw the same.
 ///
 /// ```
-/// let random = frazil::LeaseRandom { grant: 1, nonce: 2 };
+/// let random = frazil::lease::LeaseRandom { grant: 1, nonce: 2 };
 /// assert_ne!(random.grant, random.nonce);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +29,7 @@ pub struct LeaseRandom {
 /// What to do next.
 ///
 /// ```
-/// assert_eq!(frazil::Request::Wait { ms: 5 }, frazil::Request::Wait { ms: 5 });
+/// assert_eq!(frazil::lease::Request::Wait { ms: 5 }, frazil::lease::Request::Wait { ms: 5 });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Request {
@@ -68,7 +68,7 @@ pub enum Request {
 /// What a holder tells the store when it stops. The state must be closed before.
 ///
 /// ```
-/// let release = frazil::Release { grant: frazil::Grant(1), node: 7, until_ms: 5, held_until_ms: 9 };
+/// let release = frazil::lease::Release { grant: frazil::lease::Grant(1), node: 7, until_ms: 5, held_until_ms: 9 };
 /// assert_eq!(release.node, 7);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,7 +87,7 @@ pub struct Release {
 /// Unix milliseconds.
 ///
 /// ```
-/// let granted = frazil::Granted { grant: frazil::Grant(1), node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 };
+/// let granted = frazil::lease::Granted { grant: frazil::lease::Grant(1), node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 };
 /// assert_eq!(granted.until_ms - granted.store_now_ms, 30_000);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,7 +107,7 @@ pub struct Granted {
 /// Why a store granted nothing.
 ///
 /// ```
-/// assert_ne!(frazil::Refusal::Lost, frazil::Refusal::Behind);
+/// assert_ne!(frazil::lease::Refusal::Lost, frazil::lease::Refusal::Behind);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
@@ -130,7 +130,7 @@ pub enum Refusal {
 /// Why a store granted nothing, in its own words: `RefusalReason` of `npm/frazil/src/stores/lease-store.ts` has their meaning.
 ///
 /// ```
-/// assert_ne!(frazil::Reason::Taken, frazil::Reason::Fenced);
+/// assert_ne!(frazil::lease::Reason::Taken, frazil::lease::Reason::Fenced);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
@@ -159,7 +159,7 @@ impl Refusal {
     /// until a node id is free.
     ///
     /// ```
-    /// use frazil::{Reason, Refusal};
+    /// use frazil::lease::{Reason, Refusal};
     /// assert_eq!(Refusal::of(Reason::Fenced, true, 900), Refusal::Lost);
     /// assert_eq!(Refusal::of(Reason::Fenced, false, 900), Refusal::Exhausted { retry_after_ms: 900 });
     /// // The lease that was asked for was renewed since: the request came late, or from a copy of the holder.
@@ -184,7 +184,7 @@ impl Refusal {
 /// What an answer changed.
 ///
 /// ```
-/// assert_ne!(frazil::Change::Begun, frazil::Change::Ended);
+/// assert_ne!(frazil::lease::Change::Begun, frazil::lease::Change::Ended);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
@@ -201,7 +201,7 @@ pub enum Change {
 /// A lease that is held.
 ///
 /// ```
-/// let held = frazil::Held { node: 7, window: frazil::Window { from_ms: 0, until_ms: 5 } };
+/// let held = frazil::lease::Held { node: 7, window: frazil::mint::Window { from_ms: 0, until_ms: 5 } };
 /// assert_eq!(held.node, 7);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

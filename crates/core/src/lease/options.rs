@@ -6,7 +6,7 @@ use crate::mint::SequenceStart;
 /// Where the time in leased IDs comes from.
 ///
 /// ```
-/// assert_eq!(frazil::IdTime::default(), frazil::IdTime::Wall);
+/// assert_eq!(frazil::lease::IdTime::default(), frazil::lease::IdTime::Wall);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IdTime {
@@ -20,7 +20,7 @@ pub enum IdTime {
 /// The options of a leased generator.
 ///
 /// ```
-/// use frazil::{LeasedOptions, LeaseTerms};
+/// use frazil::lease::{LeasedOptions, LeaseTerms};
 /// let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
 /// assert!(options.max_lead_ms.is_none() && options.default_scope);
 /// # Ok::<(), frazil::Error>(())
@@ -47,7 +47,7 @@ impl LeasedOptions {
     /// The default options.
     ///
     /// ```
-    /// # use frazil::{IdTime, LeasedOptions, LeaseTerms};
+    /// # use frazil::lease::{IdTime, LeasedOptions, LeaseTerms};
     /// assert_eq!(LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?).id_time, IdTime::Wall);
     /// # Ok::<(), frazil::Error>(())
     /// ```

@@ -5,14 +5,14 @@
 /// still meanwhile. The clocks of requests that run at the same time differ by less.
 ///
 /// ```
-/// assert_eq!(frazil::MAX_DRIFT_MS, 1000);
+/// assert_eq!(frazil::lease::MAX_DRIFT_MS, 1000);
 /// ```
 pub const MAX_DRIFT_MS: u64 = 1000;
 
 /// The readings of two clocks, taken together.
 ///
 /// ```
-/// let now = frazil::Readings { wall_ms: 1_704_067_200_000, monotonic_ms: 5 };
+/// let now = frazil::lease::Readings { wall_ms: 1_704_067_200_000, monotonic_ms: 5 };
 /// assert_eq!(now.monotonic_ms, 5);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

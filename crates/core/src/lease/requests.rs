@@ -10,7 +10,7 @@ use crate::mint::{Generator, Machine, Registry, Window};
 /// A request to the store, as its answer refers to it.
 ///
 /// ```
-/// let asked = frazil::Asked { number: 1, at: frazil::Readings { wall_ms: 1_704_067_200_000, monotonic_ms: 5 } };
+/// let asked = frazil::lease::Asked { number: 1, at: frazil::lease::Readings { wall_ms: 1_704_067_200_000, monotonic_ms: 5 } };
 /// assert_eq!(asked.number, 1);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,7 +25,7 @@ pub struct Asked {
 /// What an answer of the store led to.
 ///
 /// ```
-/// assert_eq!(frazil::Taken::Changed(frazil::Change::None), frazil::Taken::Changed(frazil::Change::None));
+/// assert_eq!(frazil::lease::Taken::Changed(frazil::lease::Change::None), frazil::lease::Taken::Changed(frazil::lease::Change::None));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Taken {
@@ -40,7 +40,8 @@ impl LeasedGenerator {
     /// What to request of the store now: [`Lease::ask`](super::Lease::ask).
     ///
     /// ```
-    /// # use frazil::{Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Request};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Request};
     /// let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// assert!(matches!(ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }), Request::Acquire { .. }));
@@ -64,7 +65,8 @@ impl LeasedGenerator {
     /// [`LeasedGenerator::answered`], [`LeasedGenerator::refused`], [`LeasedGenerator::fence_answered`], [`LeasedGenerator::failed`].
     ///
     /// ```
-    /// # use frazil::{Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// ids.ask(0, LeaseRandom { grant: 1, nonce: 2 });
@@ -85,8 +87,8 @@ impl LeasedGenerator {
     /// Those of [`LeasedGenerator::take`].
     ///
     /// ```
-    /// use frazil::{Asked, Change, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry,
-    /// Request, Taken};
+    /// use frazil::{Layout, Registry};
+    /// use frazil::lease::{Asked, Change, Granted, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Request, Taken};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// let now = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 0 };
@@ -114,7 +116,8 @@ impl LeasedGenerator {
     /// changes nothing. The next attempt gets the same refusal if it still holds.
     ///
     /// ```
-    /// # use frazil::{Change, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Refusal, Request};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{Change, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Refusal, Request};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// # let Request::Acquire { grant, .. } = ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
@@ -136,7 +139,8 @@ impl LeasedGenerator {
     /// The store was fenced at a request: [`LeasedGenerator::fenced`], unless the outcome of its attempt counts already.
     ///
     /// ```
-    /// # use frazil::{Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Refusal, Request};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Refusal, Request};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// let Request::Acquire { grant, .. } = ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
@@ -158,7 +162,8 @@ impl LeasedGenerator {
     /// still be in use. `None` is the failure of what is no request, such as drawing random numbers for one.
     ///
     /// ```
-    /// # use frazil::{Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// ids.ask(0, LeaseRandom { grant: 1, nonce: 2 });
@@ -190,8 +195,8 @@ impl LeasedGenerator {
     /// begins. The lease does not change.
     ///
     /// ```
-    /// use frazil::{Change, Code, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry,
-    /// Request, Taken};
+    /// use frazil::{Code, Layout, Registry};
+    /// use frazil::lease::{Change, Granted, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Request, Taken};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// let mut ids = LeasedGenerator::new(&Layout::named("safe53")?, options)?; // node ids 0 to 7
     /// # let now = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 0 };
@@ -213,8 +218,8 @@ impl LeasedGenerator {
     /// Those of [`LeasedGenerator::take`].
     ///
     /// ```
-    /// use frazil::{Asked, Change, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry,
-    /// Request, Taken};
+    /// use frazil::{Layout, Registry};
+    /// use frazil::lease::{Asked, Change, Granted, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Request, Taken};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// # let Request::Acquire { grant, .. } = ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
@@ -280,7 +285,8 @@ impl LeasedGenerator {
     /// Takes a refusal of the store: [`Lease::refuse`](super::Lease::refuse).
     ///
     /// ```
-    /// # use frazil::{Change, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Refusal, Request};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{Change, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Refusal, Request};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// # let Request::Acquire { grant, .. } = ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
@@ -299,7 +305,8 @@ impl LeasedGenerator {
     /// The store was fenced: [`Lease::fenced`](super::Lease::fenced).
     ///
     /// ```
-    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// ids.fenced(0);
@@ -312,7 +319,8 @@ impl LeasedGenerator {
     /// The attempt failed, or its outcome is unknown: [`Lease::fail`](super::Lease::fail).
     ///
     /// ```
-    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// ids.fail(0, 0);
@@ -326,7 +334,8 @@ impl LeasedGenerator {
     /// A call was refused with `LEASE_EXPIRED`: the next attempt may be brought forward ([`Lease::hurry`](super::Lease::hurry)).
     ///
     /// ```
-    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// ids.hurry(0);

@@ -7,7 +7,7 @@ impl Lease {
     /// How many attempts failed in a row.
     ///
     /// ```
-    /// # use frazil::{Lease, LeaseTerms};
+    /// # use frazil::lease::{Lease, LeaseTerms};
     /// let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// lease.fail(0, 12345);
     /// assert_eq!(lease.failures(), 1);
@@ -21,7 +21,7 @@ impl Lease {
     /// The attempt failed, or nothing was heard of it in time. What it did is unknown, so the next attempt has the same nonce.
     ///
     /// ```
-    /// # use frazil::{Lease, LeaseRandom, LeaseTerms, Request};
+    /// # use frazil::lease::{Lease, LeaseRandom, LeaseTerms, Request};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// lease.ask(0, LeaseRandom { grant: 1, nonce: 2 });
     /// lease.fail(3000, 0);
@@ -42,7 +42,7 @@ impl Lease {
     /// was suspended, or the clocks differ by more than the window. At most one attempt in [`MAX_BACKOFF_MS`] begins like that.
     ///
     /// ```
-    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # use frazil::lease::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let random = LeaseRandom { grant: 1, nonce: 2 };
     /// # let Request::Acquire { grant, .. } = lease.ask(0, random) else { unreachable!() };
@@ -71,7 +71,7 @@ impl Lease {
     /// due makes this call before, at each look: without it the schedule goes back at each look, and nothing is ever due.
     ///
     /// ```
-    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # use frazil::lease::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let random = LeaseRandom { grant: 1, nonce: 2 };
     /// let day_ms = 86_400_000; // ahead, while the lease is acquired
@@ -91,7 +91,7 @@ impl Lease {
     /// The clock went back by so much since the last look, and the schedule goes back with it: what was due in a minute is.
     ///
     /// ```
-    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # use frazil::lease::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let random = LeaseRandom { grant: 1, nonce: 2 };
     /// # let Request::Acquire { grant, .. } = lease.ask(20_000, random) else { unreachable!() };
@@ -110,7 +110,7 @@ impl Lease {
     /// refused for want of a lease can first succeed.
     ///
     /// ```
-    /// # use frazil::{Lease, LeaseRandom, LeaseTerms};
+    /// # use frazil::lease::{Lease, LeaseRandom, LeaseTerms};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// lease.ask(0, LeaseRandom { grant: 1, nonce: 2 });
     /// assert_eq!(lease.retry_after_ms(1000), 2000);
@@ -141,7 +141,7 @@ impl Lease {
     /// Whether an attempt is under way: its outcome is still to come.
     ///
     /// ```
-    /// # use frazil::{Lease, LeaseRandom, LeaseTerms};
+    /// # use frazil::lease::{Lease, LeaseRandom, LeaseTerms};
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// lease.ask(0, LeaseRandom { grant: 1, nonce: 2 });
     /// assert!(lease.is_under_way());

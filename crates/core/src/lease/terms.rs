@@ -17,7 +17,7 @@ const MIN_TICKS: u64 = 3;
 /// The lengths of a lease, in milliseconds.
 ///
 /// ```
-/// let terms = frazil::LeaseTerms::new(30_000, 10_000, 3000, 1)?;
+/// let terms = frazil::lease::LeaseTerms::new(30_000, 10_000, 3000, 1)?;
 /// assert_eq!(terms.window_ms(), 30_000);
 /// # Ok::<(), frazil::Error>(())
 /// ```
@@ -38,7 +38,8 @@ impl LeaseTerms {
     /// `INVALID_OPTION` if the window is shorter than three ticks or longer than 2^31 - 1 ms.
     ///
     /// ```
-    /// use frazil::{Code, LeaseTerms};
+    /// use frazil::Code;
+    /// use frazil::lease::LeaseTerms;
     /// let error = LeaseTerms::new(2999, 1000, 300, 1000).unwrap_err();
     /// assert_eq!((error.code(), error.field(), error.value()), (Code::InvalidOption, "window_ms", Some(2999)));
     /// ```
@@ -58,7 +59,8 @@ impl LeaseTerms {
     /// seconds: it would be renewed every 10 ms, and be over after each pause of the process.
     ///
     /// ```
-    /// # use frazil::{LeaseTerms, Rule};
+    /// # use frazil::error::Rule;
+    /// # use frazil::lease::LeaseTerms;
     /// assert_eq!(LeaseTerms::usual(30, false, 1).unwrap_err().rule(), Rule::WindowLength);
     /// assert_eq!(LeaseTerms::usual(30_000, false, 1)?, LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// assert_eq!(LeaseTerms::usual(300_000, true, 1)?, LeaseTerms::new(300_000, 150_000, 10_000, 1)?);
@@ -77,7 +79,7 @@ impl LeaseTerms {
     /// store takes no request of it for that of a copy, however many are under way.
     ///
     /// ```
-    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # use frazil::lease::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
     /// let mut lease = Lease::new(LeaseTerms::usual(300_000, true, 1)?.uncopied());
     /// let Request::Acquire { grant, nonce } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// lease.take(&Granted { grant, node: 7, from_ms: 0, until_ms: 300_000, store_now_ms: 0 }, 0);
@@ -93,7 +95,7 @@ impl LeaseTerms {
     /// How long an attempt may take.
     ///
     /// ```
-    /// # use frazil::LeaseTerms;
+    /// # use frazil::lease::LeaseTerms;
     /// assert_eq!(LeaseTerms::usual(30_000, false, 1)?.timeout_ms(), 3000);
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -105,7 +107,7 @@ impl LeaseTerms {
     /// The length of the window.
     ///
     /// ```
-    /// # use frazil::LeaseTerms;
+    /// # use frazil::lease::LeaseTerms;
     /// assert_eq!(LeaseTerms::new(30_000, 10_000, 3000, 1)?.window_ms(), 30_000);
     /// # Ok::<(), frazil::Error>(())
     /// ```

@@ -24,7 +24,9 @@ use crate::error::{Error, Result};
 /// ```
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-/// use frazil::{StateAtomics, Clock, Generator, Keeper, Layout, ManualClock, Node, Result, SequenceStart};
+/// use frazil::{Clock, Generator, Layout, Node, Result};
+/// use frazil::clock::ManualClock;
+/// use frazil::mint::{StateAtomics, Keeper, SequenceStart};
 ///
 /// /// Grants a second at a time. A real keeper would store the end durably first.
 /// #[derive(Debug, Default)]
@@ -96,7 +98,7 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
 /// What is known of the file that holds a state.
 ///
 /// ```
-/// let file = frazil::StateFile::new("/var/lib/shop/default.frazil", "ext4");
+/// let file = frazil::mint::StateFile::new("/var/lib/shop/default.frazil", "ext4");
 /// assert_eq!((file.path.as_str(), file.attached), ("/var/lib/shop/default.frazil", None));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +127,7 @@ impl StateFile {
     /// A file of which only the path and the file system are known.
     ///
     /// ```
-    /// assert_eq!(frazil::StateFile::new("a", "ext4").raises, 0);
+    /// assert_eq!(frazil::mint::StateFile::new("a", "ext4").raises, 0);
     /// ```
     #[must_use]
     pub fn new(path: impl Into<String>, file_system: impl Into<String>) -> Self {

@@ -5,12 +5,13 @@ mod keeper;
 mod machine;
 mod options;
 mod registry;
+mod reservation;
 mod state;
 mod stats;
 mod sync;
 mod unshared;
 
-pub use generator::{Generator, MAX_COUNT, Reservation};
+pub use generator::Generator;
 pub use keeper::{Keeper, StateFile};
 pub use machine::{Block, ClockIds, Key, MAX_LEAD_MS, Machine, Outcome, SequenceStart, ShortWay, Window};
 pub use options::GeneratorOptions;
@@ -21,6 +22,7 @@ pub use registry::Registry;
 pub(crate) use registry::Table;
 #[cfg(feature = "std")]
 pub use registry::{Claim, DEFAULT_SCOPE};
+pub use reservation::{MAX_COUNT, Reservation};
 pub use state::StateAtomics;
 pub use stats::{ENDS_SOON_MS, Health, Stats};
 pub use unshared::Unshared;

@@ -9,7 +9,7 @@
 //!
 //! # With clock ids
 //! With a clock field the decision also reads a *cell* for each clock id: the first tick for which it may be used. The machine
-//! and the loop in `generator.rs` keep these rules:
+//! and the loop in `reservation.rs` keep these rules:
 //!
 //! 1. A cell only grows, and only to a value that is already true: the clock id in the word was used for the tick in the word.
 //! 2. A swap that leaves a clock id comes after its cell was raised, and is `Release`.
@@ -21,7 +21,7 @@
 //! leaves a cell that is correct.
 //!
 //! # The window, and beginning anew
-//! The start and the end of the window lie beside the word. A keeper ([`Keeper`](crate::Keeper)) moves the end. To end a state it
+//! The start and the end of the window lie beside the word. A keeper ([`Keeper`](crate::mint::Keeper)) moves the end. To end a state it
 //! calls [`StateAtomics::close`], which swaps the word for all ones, and only then reads what was used: lowering the end of the
 //! window instead would race with a call that has already read the end.
 //!
@@ -32,7 +32,7 @@
 //!
 //! `crates/core/tests/loom.rs` explores the interleavings of all this, and must reject broken variants of it.
 //!
-//! Not covered: which IDs may be issued (`machine/`), and the loop that swaps the word (`generator.rs`).
+//! Not covered: which IDs may be issued (`machine/`), and the loop that swaps the word (`reservation.rs`).
 
 use alloc::boxed::Box;
 
@@ -116,7 +116,8 @@ fn origin(from_ms: u64, start: SequenceStart) -> u64 {
 ///
 /// ```
 /// use std::sync::atomic::AtomicU64;
-/// use frazil::{StateAtomics, Layout, Machine, Node, SequenceStart};
+/// use frazil::{Layout, Node};
+/// use frazil::mint::{StateAtomics, Machine, SequenceStart};
 /// let [word, origin, until_ms] = [0, 1_704_067_200_000, 1_704_067_203_000].map(AtomicU64::new);
 /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
 /// let state = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
@@ -160,7 +161,7 @@ impl StateAtomics<'_> {
     ///
     /// ```
     /// use std::sync::atomic::AtomicU64;
-    /// use frazil::{StateAtomics, SequenceStart, Window};
+    /// use frazil::mint::{StateAtomics, SequenceStart, Window};
     /// let [word, origin, until_ms] = [u64::MAX, 0, 0].map(AtomicU64::new);
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
     /// let wrap = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Wrap, clocks: &[] };
@@ -192,7 +193,8 @@ impl StateAtomics<'_> {
     ///
     /// ```
     /// use std::sync::atomic::AtomicU64;
-    /// use frazil::{StateAtomics, Layout, Machine, Node, SequenceStart};
+    /// use frazil::{Layout, Node};
+    /// use frazil::mint::{StateAtomics, Machine, SequenceStart};
     /// let [word, origin, until_ms] = [(5 << 12) | 1, 0, u64::MAX].map(AtomicU64::new); // an ID of tick 5 was issued
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
     /// let state = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
@@ -213,7 +215,8 @@ impl StateAtomics<'_> {
     ///
     /// ```
     /// use std::sync::atomic::AtomicU64;
-    /// use frazil::{StateAtomics, Layout, Machine, Node, SequenceStart};
+    /// use frazil::{Layout, Node};
+    /// use frazil::mint::{StateAtomics, Machine, SequenceStart};
     /// let [word, origin, until_ms] = [(5 << 12) | 1, 0, u64::MAX].map(AtomicU64::new); // an ID of tick 5 was issued
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
     /// let state = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
@@ -238,7 +241,7 @@ impl StateAtomics<'_> {
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-    /// use frazil::{StateAtomics, SequenceStart, Window};
+    /// use frazil::mint::{StateAtomics, SequenceStart, Window};
     /// let [word, origin, until_ms] = [u64::MAX, 0, 0].map(AtomicU64::new);
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
     /// let state = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
@@ -260,7 +263,7 @@ impl StateAtomics<'_> {
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-    /// use frazil::{StateAtomics, SequenceStart};
+    /// use frazil::mint::{StateAtomics, SequenceStart};
     /// let [word, origin, until_ms] = [5 << 12, 5000, 8000].map(AtomicU64::new);
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
     /// let state = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };

@@ -9,7 +9,8 @@ use crate::error::Error;
 /// What a generator has counted so far. Each clone of a generator counts for itself.
 ///
 /// ```
-/// # use frazil::{GeneratorOptions, Generator, Layout, ManualClock, Node};
+/// # use frazil::{GeneratorOptions, Generator, Layout, Node};
+/// # use frazil::clock::ManualClock;
 /// let clock = ManualClock::new(1_720_000_000_000);
 /// let ids = Generator::private(&Layout::named("multi-clock")?, GeneratorOptions::new(Node::Id(7)))?;
 /// ids.next(&clock)?;
@@ -35,14 +36,15 @@ pub struct Stats {
     pub largest_step_back_ms: u64,
     /// The largest lead of an ID over the clock, in milliseconds.
     pub worst_lead_ms: u64,
-    /// How often a call first had its [`Keeper`](crate::Keeper) extend the window.
+    /// How often a call first had its [`Keeper`](crate::mint::Keeper) extend the window.
     pub extensions: u64,
 }
 
 /// The condition of a generator at a time.
 ///
 /// ```
-/// # use frazil::{Code, GeneratorOptions, Generator, Layout, ManualClock, Node};
+/// # use frazil::{Code, GeneratorOptions, Generator, Layout, Node};
+/// # use frazil::clock::ManualClock;
 /// let clock = ManualClock::new(1_720_000_000_000);
 /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
 /// ids.next(&clock)?;
@@ -70,7 +72,7 @@ pub struct Health {
 /// How long before the end of the time field [`Health`] warns: 365 days, in milliseconds.
 ///
 /// ```
-/// assert_eq!(frazil::ENDS_SOON_MS, 31_536_000_000);
+/// assert_eq!(frazil::mint::ENDS_SOON_MS, 31_536_000_000);
 /// ```
 pub const ENDS_SOON_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 

@@ -16,7 +16,7 @@ use crate::error::Result;
 ///
 /// This type is:
 ///
-/// * **Strictly increasing**, in an ordered layout ([`crate::Plan::ordered`]); its IDs interleave with those of the state's other
+/// * **Strictly increasing**, in an ordered layout ([`crate::layout::Plan::ordered`]); its IDs interleave with those of the state's other
 ///   generators.
 /// * **As recent as the tick**: an ID is served only in the tick of the clock in which it was reserved, however long it waited.
 /// * **Non-blocking**, as a generator.
@@ -53,7 +53,8 @@ impl Generator {
     /// A generator on the same state for one owner, who calls by `&mut` and pays no compare-and-swap for most IDs.
     ///
     /// ```
-    /// # use frazil::{Generator, GeneratorOptions, Layout, ManualClock, Node};
+    /// # use frazil::{Generator, GeneratorOptions, Layout, Node};
+    /// # use frazil::clock::ManualClock;
     /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
     /// assert_eq!(ids.unshared().next(&ManualClock::new(1_704_067_200_000))?, 7 << 12);
     /// assert_eq!(ids.next(&ManualClock::new(1_704_067_200_000))?, (7 << 12) + 1);
@@ -76,7 +77,8 @@ impl Unshared {
     /// As [`Generator::next`].
     ///
     /// ```
-    /// use frazil::{Generator, GeneratorOptions, Layout, ManualClock, Node};
+    /// use frazil::{Generator, GeneratorOptions, Layout, Node};
+    /// use frazil::clock::ManualClock;
     /// let clock = ManualClock::new(1_704_067_200_001);
     /// let mut ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?.unshared();
     /// assert_eq!(ids.next(&clock)?, 4_222_976);
@@ -123,7 +125,8 @@ impl Unshared {
     /// As [`Generator::fill`].
     ///
     /// ```
-    /// # use frazil::{Generator, GeneratorOptions, Layout, ManualClock, Node};
+    /// # use frazil::{Generator, GeneratorOptions, Layout, Node};
+    /// # use frazil::clock::ManualClock;
     /// # let clock = ManualClock::new(1_704_067_200_001);
     /// # let mut ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?.unshared();
     /// let mut out = [0; 100];
@@ -144,7 +147,8 @@ impl Unshared {
     /// What it has counted so far. `issued` are the IDs that were served.
     ///
     /// ```
-    /// # use frazil::{Generator, GeneratorOptions, Layout, ManualClock, Node};
+    /// # use frazil::{Generator, GeneratorOptions, Layout, Node};
+    /// # use frazil::clock::ManualClock;
     /// # let clock = ManualClock::new(1_704_067_200_001);
     /// # let mut ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?.unshared();
     /// for _ in 0..5 {

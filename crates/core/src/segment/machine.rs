@@ -41,7 +41,8 @@ pub(crate) const REFUSALS_GROWING: u32 = 4;
 /// * **Comparable**: `Clone`, `Eq` and `Hash`, so that a checker explores this type itself.
 ///
 /// ```
-/// use frazil::{Allocated, Nonce, Segment, SegmentRange, SegmentRequest, SegmentTerms};
+/// use frazil::asking::Nonce;
+/// use frazil::segment::{Allocated, Segment, SegmentRange, SegmentRequest, SegmentTerms};
 /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 900_000, 1_800_000)?);
 /// let request = orders.ask(0, 1, 0, 7);
 /// assert_eq!(request, SegmentRequest::Allocate { count: Some(100), above: 0, attempt: Nonce(7) });
@@ -97,7 +98,7 @@ impl Segment {
     /// A segment that has nothing yet.
     ///
     /// ```
-    /// # use frazil::{Segment, SegmentTerms};
+    /// # use frazil::segment::{Segment, SegmentTerms};
     /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 900_000, 1_800_000)?);
     /// assert_eq!(orders.draw(0, 1), None);
     /// # Ok::<(), frazil::Error>(())
@@ -130,7 +131,7 @@ impl Segment {
     /// How many numbers are there to hand out.
     ///
     /// ```
-    /// # use frazil::{Segment, SegmentTerms};
+    /// # use frazil::segment::{Segment, SegmentTerms};
     /// assert_eq!(Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?).left(), 0);
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -144,7 +145,8 @@ impl Segment {
     /// in their lower 32 bits only, so that a caller whose numbers are exact to 53 bits can count them.
     ///
     /// ```
-    /// # use frazil::{Allocated, Nonce, Segment, SegmentRange, SegmentTerms};
+    /// # use frazil::asking::Nonce;
+    /// # use frazil::segment::{Allocated, Segment, SegmentRange, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(2), 1000, 0, 0)?);
     /// # orders.ask(0, 1, 0, 7);
     /// orders.take(&Allocated { attempt: Nonce(7), range: SegmentRange { first: 10, stride: 5, count: 2 }, step: None }, 0)?;
@@ -184,7 +186,7 @@ impl Segment {
     /// handed out yet: the rate is that of those that are. `random` is for the attempt, if a new one begins: 128 bits from the kernel.
     ///
     /// ```
-    /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
+    /// # use frazil::segment::{Segment, SegmentRequest, SegmentTerms};
     /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
     /// assert!(matches!(orders.ask(0, 500, 0, 7), SegmentRequest::Allocate { count: Some(500), .. }));
     /// assert_eq!(orders.ask(1000, 500, 0, 8), SegmentRequest::Wait { ms: 2000 }); // for its time-out
@@ -229,7 +231,7 @@ impl Segment {
     /// the failure that [`Segment::failed`] is told of first counts.
     ///
     /// ```
-    /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
+    /// # use frazil::segment::{Segment, SegmentRequest, SegmentTerms};
     /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
     /// let first = orders.ask(0, 1, 0, 7);
     /// assert_eq!(orders.ask(1, 1, 0, 8), SegmentRequest::Wait { ms: 2999 });
@@ -248,7 +250,7 @@ impl Segment {
     /// How many tries [`Segment::ask`] began, so the number of the last one, for [`Segment::failed`].
     ///
     /// ```
-    /// # use frazil::{Segment, SegmentTerms};
+    /// # use frazil::segment::{Segment, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
     /// orders.ask(0, 1, 0, 7);
     /// orders.ask_again(1, 1, 0, 8);
@@ -276,7 +278,7 @@ impl Segment {
     /// Whether another range is needed, if callers wait for `want` numbers.
     ///
     /// ```
-    /// # use frazil::{Segment, SegmentTerms};
+    /// # use frazil::segment::{Segment, SegmentTerms};
     /// assert!(Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?).is_short(0));
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -298,7 +300,9 @@ impl Segment {
     /// back. The attempt is over, and nothing of the range is handed out.
     ///
     /// ```
-    /// # use frazil::{Allocated, Code, Nonce, Segment, SegmentRange, SegmentTerms};
+    /// # use frazil::Code;
+    /// # use frazil::asking::Nonce;
+    /// # use frazil::segment::{Allocated, Segment, SegmentRange, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
     /// orders.ask(0, 1, 0, 7);
     /// let range = SegmentRange { first: 1, stride: 1, count: 100 };
@@ -346,7 +350,8 @@ impl Segment {
     /// Whether an answer to this attempt is still taken.
     ///
     /// ```
-    /// # use frazil::{Nonce, Segment, SegmentTerms};
+    /// # use frazil::asking::Nonce;
+    /// # use frazil::segment::{Segment, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
     /// orders.ask(0, 1, 0, 7);
     /// assert!(orders.expects(Nonce(7)) && !orders.expects(Nonce(8)));
@@ -367,7 +372,7 @@ impl Segment {
     /// pause that doubles with each failure. `jitter` is any random number.
     ///
     /// ```
-    /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
+    /// # use frazil::segment::{Segment, SegmentRequest, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
     /// let first = orders.ask(0, 1, 0, 7);
     /// orders.fail(3000, 0);
@@ -393,7 +398,7 @@ impl Segment {
     /// try has begun and the attempt is not over. What was no try has the number 0, and counts. See [`Segment::fail`].
     ///
     /// ```
-    /// # use frazil::{Segment, SegmentTerms};
+    /// # use frazil::segment::{Segment, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
     /// orders.ask(0, 1, 0, 7);
     /// orders.ask_again(1, 1, 0, 8);
@@ -410,7 +415,7 @@ impl Segment {
     /// next try follows within a second, however often that was so.
     ///
     /// ```
-    /// # use frazil::{Segment, SegmentTerms};
+    /// # use frazil::segment::{Segment, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
     /// for ms in (0..20_000).step_by(1000) {
     ///     orders.ask(ms, 1, 0, 7);
@@ -435,7 +440,7 @@ impl Segment {
     /// number can first succeed.
     ///
     /// ```
-    /// # use frazil::{Segment, SegmentTerms};
+    /// # use frazil::segment::{Segment, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
     /// orders.ask(0, 1, 0, 7);
     /// assert_eq!(orders.retry_after_ms(1000), 2000);
@@ -449,7 +454,7 @@ impl Segment {
     /// The counters.
     ///
     /// ```
-    /// # use frazil::{Segment, SegmentTerms};
+    /// # use frazil::segment::{Segment, SegmentTerms};
     /// assert_eq!(Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?).stats().step, 100);
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -462,7 +467,7 @@ impl Segment {
     /// Ends it: what is left of its ranges is never handed out.
     ///
     /// ```
-    /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
+    /// # use frazil::segment::{Segment, SegmentRequest, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
     /// orders.close();
     /// assert_eq!(orders.ask(0, 1, 0, 7), SegmentRequest::Nothing);

@@ -6,7 +6,7 @@ use crate::asking::Nonce;
 /// What to do next.
 ///
 /// ```
-/// assert_ne!(frazil::SegmentRequest::Nothing, frazil::SegmentRequest::Wait { ms: 5 });
+/// assert_ne!(frazil::segment::SegmentRequest::Nothing, frazil::segment::SegmentRequest::Wait { ms: 5 });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SegmentRequest {
@@ -32,7 +32,8 @@ pub enum SegmentRequest {
 /// A store's answer.
 ///
 /// ```
-/// use frazil::{Allocated, Nonce, SegmentRange};
+/// use frazil::asking::Nonce;
+/// use frazil::segment::{Allocated, SegmentRange};
 /// let answer = Allocated { attempt: Nonce(1), range: SegmentRange { first: 1, stride: 1, count: 1000 }, step: None };
 /// assert_eq!(answer.range.end(), Some(1001));
 /// ```

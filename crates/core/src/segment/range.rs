@@ -3,7 +3,7 @@
 /// The largest number of a segment: the counter, which is above it, fits a `bigint` column of a database.
 ///
 /// ```
-/// assert_eq!(frazil::MAX_SEGMENT_NUMBER, i64::MAX as u64 - 1);
+/// assert_eq!(frazil::segment::MAX_SEGMENT_NUMBER, i64::MAX as u64 - 1);
 /// ```
 pub const MAX_SEGMENT_NUMBER: u64 = (1 << 63) - 2;
 
@@ -13,7 +13,7 @@ pub(crate) const MAX_STRIDE: u64 = (1 << 31) - 1;
 /// Numbers that a store allocated: `first`, `first + stride`, and so on, `count` of them.
 ///
 /// ```
-/// let odd = frazil::SegmentRange { first: 1, stride: 2, count: 50 };
+/// let odd = frazil::segment::SegmentRange { first: 1, stride: 2, count: 50 };
 /// assert_eq!(odd.end(), Some(100)); // above its last number, 99
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ impl SegmentRange {
     /// The number after the last one, if all are numbers of a segment and there is one at least.
     ///
     /// ```
-    /// use frazil::{MAX_SEGMENT_NUMBER, SegmentRange};
+    /// use frazil::segment::{MAX_SEGMENT_NUMBER, SegmentRange};
     /// assert_eq!(SegmentRange { first: 5, stride: 1, count: 0 }.end(), None);
     /// assert_eq!(SegmentRange { first: MAX_SEGMENT_NUMBER, stride: 1, count: 2 }.end(), None);
     /// ```

@@ -3,7 +3,7 @@
 /// Counters of a segment.
 ///
 /// ```
-/// assert_eq!(frazil::SegmentStats::default().ranges, 0);
+/// assert_eq!(frazil::segment::SegmentStats::default().ranges, 0);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SegmentStats {

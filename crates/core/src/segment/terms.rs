@@ -6,7 +6,7 @@ use crate::layout::MAX_SAFE_INTEGER;
 /// The longest step, and so the most numbers that a request asks for. Only a step that the store has for the tag may be longer.
 ///
 /// ```
-/// assert_eq!(frazil::MAX_STEP, 1_000_000_000);
+/// assert_eq!(frazil::segment::MAX_STEP, 1_000_000_000);
 /// ```
 pub const MAX_STEP: u64 = 1_000_000_000;
 
@@ -16,7 +16,7 @@ pub(super) const TIMEOUT_MS: u64 = 3000;
 /// The steps of a segment, and when they change.
 ///
 /// ```
-/// let terms = frazil::SegmentTerms::new(Some(1000), 1_000_000, 900_000, 1_800_000)?;
+/// let terms = frazil::segment::SegmentTerms::new(Some(1000), 1_000_000, 900_000, 1_800_000)?;
 /// assert_eq!(terms.timeout_ms(), 3000);
 /// # Ok::<(), frazil::Error>(())
 /// ```
@@ -37,7 +37,8 @@ impl SegmentTerms {
     /// `grow_below_ms`.
     ///
     /// ```
-    /// use frazil::{Code, SegmentTerms};
+    /// use frazil::Code;
+    /// use frazil::segment::SegmentTerms;
     /// let error = SegmentTerms::new(Some(1000), 999, 900_000, 1_800_000).unwrap_err();
     /// assert_eq!((error.code(), error.field(), error.value()), (Code::InvalidOption, "max_step", Some(999)));
     /// ```
@@ -68,7 +69,7 @@ impl SegmentTerms {
     /// How long an attempt may take, in milliseconds. The caller then calls [`Segment::fail`](super::Segment::fail).
     ///
     /// ```
-    /// # use frazil::SegmentTerms;
+    /// # use frazil::segment::SegmentTerms;
     /// assert_eq!(SegmentTerms::new(None, 1000, 0, 0)?.timeout_ms(), 3000);
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -81,7 +82,7 @@ impl SegmentTerms {
     /// of `step` numbers lasts `lasted_ms * step / numbers`.
     ///
     /// ```
-    /// # use frazil::SegmentTerms;
+    /// # use frazil::segment::SegmentTerms;
     /// let terms = SegmentTerms::new(Some(1000), 3000, 900_000, 1_800_000)?;
     /// assert_eq!(terms.next_step(1000, 1000, 899_999, 1000), 2000);
     /// assert_eq!(terms.next_step(2000, 1000, 449_999, 1000), 3000); // the maximum

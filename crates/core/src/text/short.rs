@@ -80,7 +80,8 @@ impl ShortForm {
     /// is wrong: a digit for zero in front of others, and what [`TextForm::decode`] names.
     ///
     /// ```
-    /// use frazil::{Rule, TextForm};
+    /// use frazil::TextForm;
+    /// use frazil::error::Rule;
     /// let link = TextForm::Base62.short();
     /// assert_eq!(link.decode("z")?, 61);
     /// let error = link.decode("0z").unwrap_err();

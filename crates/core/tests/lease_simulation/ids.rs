@@ -2,10 +2,12 @@
 //! The copy without a defect issues the same IDs (by the wall clock; by store time it learns less from an answer that extends
 //! nothing); each broken twin is the copy with one defect.
 
-use frazil::{
-    Asked, Change, Code, Error, Grant, Granted, Health, IdTime, Key, Layout, Lease, LeaseRandom, LeasedGenerator, LeasedOptions,
-    Machine, Node, Outcome, Readings, Refusal, Registry, Release, Request, Reservation, Result, SequenceStart, Taken, Window,
+use frazil::lease::{
+    Asked, Change, Grant, Granted, IdTime, Lease, LeaseRandom, LeasedGenerator, LeasedOptions, Readings, Refusal, Release,
+    Request, Taken,
 };
+use frazil::mint::{Health, Key, Machine, Outcome, Reservation, SequenceStart, Window};
+use frazil::{Code, Error, Layout, Node, Registry, Result};
 
 use crate::defect::Defect;
 
@@ -238,7 +240,7 @@ impl Copied {
     /// Whether there is a lease, and for store time also whether wall and monotonic time agree since the last answer.
     fn check_held(&self, now: Readings) -> Result<()> {
         if self.closed {
-            return Err(Error::with_subject(Code::Closed, frazil::Subject::None));
+            return Err(Error::with_subject(Code::Closed, frazil::error::Subject::None));
         }
         if self.lease.held().is_none() {
             return Err(Error::retry_after(Code::LeaseLost, self.lease.retry_after_ms(now.monotonic_ms)));

@@ -1,7 +1,11 @@
 //! What a seed decides before anything happens: the layout, the lengths, the fleet, and the faults.
 
 use fastrand::Rng;
-use frazil::{Field, IdTime, Layout, LayoutSpec, LeaseTerms, LeasedOptions, MAX_BACKOFF_MS, SequenceStart};
+use frazil::Layout;
+use frazil::asking::MAX_BACKOFF_MS;
+use frazil::layout::{Field, LayoutSpec};
+use frazil::lease::{IdTime, LeaseTerms, LeasedOptions};
+use frazil::mint::SequenceStart;
 
 use crate::defect::Defect;
 

@@ -5,7 +5,8 @@
 //! The clock and the incarnation belong to the host, which restarts and fails over; everything else is what the store has on disk,
 //! and can be restored.
 
-use frazil::{Grant, Granted, Nonce, Release};
+use frazil::asking::Nonce;
+use frazil::lease::{Grant, Granted, Release};
 
 use crate::defect::Defect;
 

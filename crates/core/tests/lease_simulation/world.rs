@@ -5,10 +5,10 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::fmt::Write;
 
 use fastrand::Rng;
-use frazil::{
-    Asked, Change, Code, Error, GeneratorOptions, Grant, Granted, IdTime, LeaseRandom, MAX_BACKOFF_MS, Node, Nonce, Readings,
-    Refusal, Registry, Release, Request, SequenceStart, Taken, Window,
-};
+use frazil::asking::{MAX_BACKOFF_MS, Nonce};
+use frazil::lease::{Asked, Change, Grant, Granted, IdTime, LeaseRandom, Readings, Refusal, Release, Request, Taken};
+use frazil::mint::{SequenceStart, Window};
+use frazil::{Code, Error, GeneratorOptions, Node, Registry};
 
 use crate::defect::{Defect, EXPIRED, LOST_TO_ITSELF, SUSPENDED};
 use crate::events::Sometimes;

@@ -1,6 +1,7 @@
 //! Reads the files of `crates/core/vectors`, for several tests.
 
-use frazil::{Field, FieldKind, Layout, LayoutSpec};
+use frazil::Layout;
+use frazil::layout::{Field, FieldKind, LayoutSpec};
 use serde_json::Value;
 
 /// A file by its name.

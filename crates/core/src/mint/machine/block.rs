@@ -6,7 +6,7 @@
 //!
 //! * **No memory**: a block of a million IDs takes as much room as one of a single ID.
 //! * **Nothing is divided**: writing IDs is one prefix for each tick and clock id, then additions.
-//! * Not covered: whether the IDs may be issued. [`Machine::reserve`](crate::Machine::reserve) decides that.
+//! * Not covered: whether the IDs may be issued. [`Machine::reserve`](crate::mint::Machine::reserve) decides that.
 
 use super::start::Key;
 use crate::layout::Geometry;
@@ -14,7 +14,8 @@ use crate::layout::Geometry;
 /// The IDs of one reservation: consecutive positions of the count.
 ///
 /// ```
-/// use frazil::{Code, Layout, Machine, Node, Outcome, Window};
+/// use frazil::{Code, Layout, Node};
+/// use frazil::mint::{Machine, Outcome, Window};
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
 /// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 1_704_067_200_001, 2, false) else { unreachable!() };
 /// assert_eq!((block.first(), block.len()), ((1 << 22) | (7 << 12), 2));
@@ -34,7 +35,8 @@ impl Block {
     /// The first ID.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node, Outcome, Window};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::mint::{Machine, Outcome, Window};
     /// # let machine = Machine::new(&Layout::named("mastodon")?, Node::None, 10)?;
     /// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 5, 1, false) else { unreachable!() };
     /// assert_eq!(block.first(), 5 << 16);
@@ -48,7 +50,8 @@ impl Block {
     /// How many IDs the block has; at least 1.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node, Outcome, Window};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::mint::{Machine, Outcome, Window};
     /// # let machine = Machine::new(&Layout::named("mastodon")?, Node::None, 0)?;
     /// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 5, 100_000, false) else { unreachable!() };
     /// assert_eq!(block.len(), 65_536); // one tick's worth: no lead is allowed here
@@ -82,7 +85,8 @@ impl Block {
     /// Writes as many IDs of the block as `out` has room for, in increasing order of the count.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node, Outcome, Window};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::mint::{Machine, Outcome, Window};
     /// # let machine = Machine::new(&Layout::named("mastodon")?, Node::None, 10)?;
     /// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 5, 3, false) else { unreachable!() };
     /// let mut ids = [0; 3];

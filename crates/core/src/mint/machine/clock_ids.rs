@@ -12,7 +12,8 @@ use crate::layout::Geometry;
 /// The numbers that a state keeps for its clock ids. A slice will do; it is empty if the layout has no clock field.
 ///
 /// ```
-/// use frazil::{ClockIds, Layout, Machine, Node, Outcome, Window};
+/// use frazil::{Layout, Node};
+/// use frazil::mint::{ClockIds, Machine, Outcome, Window};
 /// let machine = Machine::new(&Layout::named("multi-clock")?, Node::Id(7), 0)?;
 /// let free_from = [101, 90]; // clock id 0 was used for tick 100, clock id 1 for tick 89
 /// assert_eq!(free_from.free_from(1), 90);

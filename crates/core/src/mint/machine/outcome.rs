@@ -3,10 +3,11 @@
 use super::block::Block;
 use crate::error::{Code, Error};
 
-/// The answer of [`Machine::reserve`](crate::Machine::reserve).
+/// The answer of [`Machine::reserve`](crate::mint::Machine::reserve).
 ///
 /// ```
-/// use frazil::{Code, Layout, Machine, Node, Outcome, Window};
+/// use frazil::{Code, Layout, Node};
+/// use frazil::mint::{Machine, Outcome, Window};
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
 /// let refused = machine.reserve(0, Window::OPEN, &[], 0, 1, true);
 /// assert!(matches!(refused, Outcome::Refused(error) if error.code() == Code::ClockBeforeEpoch));

@@ -6,7 +6,7 @@
 //! the word is in that range, and whether the clock is in the tick of the word.
 //!
 //! * **With the feature `std` only**: the addon and the WebAssembly module reserve through the page and never come here.
-//! * **No rule is repeated here**: the range comes from an ID that [`Machine::reserve`](crate::Machine::reserve) issued, and
+//! * **No rule is repeated here**: the range comes from an ID that [`Machine::reserve`](crate::mint::Machine::reserve) issued, and
 //!   `tests/exhaustive.rs` compares all that the short way answers with what the machine would have.
 //! * Not covered: a sequence that wraps, whose IDs are not in order of the count.
 
@@ -17,7 +17,8 @@ use crate::mint::sync::{AtomicU64, Ordering};
 /// How the short way makes IDs of a layout and node id: what it reads, computed once.
 ///
 /// ```
-/// use frazil::{Layout, Machine, Node};
+/// use frazil::{Layout, Node};
+/// use frazil::mint::Machine;
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
 /// let now_ms = 1_704_067_200_100; // tick 100
 /// let after_five = (100 << 12) | 5; // the word after five IDs of tick 100

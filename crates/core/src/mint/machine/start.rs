@@ -20,7 +20,7 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 /// Where the sequence starts when a generator moves to a new tick.
 ///
 /// ```
-/// use frazil::SequenceStart;
+/// use frazil::mint::SequenceStart;
 /// assert_eq!(SequenceStart::ALL.map(SequenceStart::name), ["zero", "random", "wrap"]);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -41,14 +41,14 @@ impl SequenceStart {
     /// All of them, in the order of their numbers, as the page and state files hold them.
     ///
     /// ```
-    /// assert_eq!(frazil::SequenceStart::ALL[0], frazil::SequenceStart::default());
+    /// assert_eq!(frazil::mint::SequenceStart::ALL[0], frazil::mint::SequenceStart::default());
     /// ```
     pub const ALL: [Self; 3] = [Self::Zero, Self::Random, Self::Wrap];
 
     /// The name it has in JavaScript.
     ///
     /// ```
-    /// assert_eq!(frazil::SequenceStart::Wrap.name(), "wrap");
+    /// assert_eq!(frazil::mint::SequenceStart::Wrap.name(), "wrap");
     /// ```
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -63,7 +63,7 @@ impl SequenceStart {
 /// The secret that starts are computed with: 128 bits, drawn at random. `Debug` does not print it.
 ///
 /// ```
-/// use frazil::Key;
+/// use frazil::mint::Key;
 /// assert_eq!(format!("{:?}", Key::new(1, 2)), "Key");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Key {
     /// A key of two halves, which must come from a cryptographic source of randomness. A half of 0 counts as missing.
     ///
     /// ```
-    /// # use frazil::Key;
+    /// # use frazil::mint::Key;
     /// assert_ne!(Key::new(1, 2), Key::new(2, 1));
     /// ```
     #[must_use]
@@ -84,7 +84,7 @@ impl Key {
     /// The two halves, for storing them with a state. They are secret.
     ///
     /// ```
-    /// # use frazil::Key;
+    /// # use frazil::mint::Key;
     /// assert_eq!(Key::new(1, 2).halves(), [1, 2]);
     /// ```
     #[must_use]
@@ -95,7 +95,7 @@ impl Key {
     /// A key from the operating system's entropy, by way of the standard library's hash maps.
     ///
     /// ```
-    /// # use frazil::Key;
+    /// # use frazil::mint::Key;
     /// assert_ne!(Key::random(), Key::random());
     /// ```
     #[cfg(feature = "std")]

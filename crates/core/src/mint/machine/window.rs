@@ -7,7 +7,8 @@
 /// The times that may be issued: ticks that lie in `[from_ms, until_ms)` as a whole, in Unix milliseconds.
 ///
 /// ```
-/// use frazil::{Layout, Machine, Node, Outcome, Window};
+/// use frazil::{Layout, Node};
+/// use frazil::mint::{Machine, Outcome, Window};
 /// let machine = Machine::new(&Layout::named("sonyflake")?, Node::Id(7), 0)?; // ticks of 10 ms
 /// let window = Window { from_ms: 1_409_529_600_015, until_ms: 1_409_529_600_035 };
 /// let Outcome::Issued { block, .. } = machine.reserve(0, window, &[], 1_409_529_600_021, 1, true) else { unreachable!() };
@@ -28,14 +29,14 @@ impl Window {
     /// All times.
     ///
     /// ```
-    /// assert_eq!(frazil::Window::OPEN.until_ms, u64::MAX);
+    /// assert_eq!(frazil::mint::Window::OPEN.until_ms, u64::MAX);
     /// ```
     pub const OPEN: Self = Self::since(0);
 
     /// All times from one on.
     ///
     /// ```
-    /// assert_eq!(frazil::Window::since(5).from_ms, 5);
+    /// assert_eq!(frazil::mint::Window::since(5).from_ms, 5);
     /// ```
     #[must_use]
     pub const fn since(from_ms: u64) -> Self {

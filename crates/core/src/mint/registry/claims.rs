@@ -1,6 +1,6 @@
 //! The kind of state that each layout and node id has in this process: static, leased or kept (feature `std`).
 //!
-//! A state of a [`Registry`](crate::Registry), that of a lease and one that a [`Keeper`](crate::Keeper) provides share no word, so
+//! A state of a [`Registry`](crate::Registry), that of a lease and one that a [`Keeper`](crate::mint::Keeper) provides share no word, so
 //! with one layout and node id they would repeat each other's IDs. One table for the whole process records which kind came first.
 //! The other kinds are then refused with `STATE_CONFLICT`.
 //!
@@ -21,7 +21,7 @@ use crate::mint::machine::Machine;
 /// The default scope of a state file: the ID space that it shares with static generators.
 ///
 /// ```
-/// assert_eq!(frazil::DEFAULT_SCOPE, "default");
+/// assert_eq!(frazil::mint::DEFAULT_SCOPE, "default");
 /// ```
 pub const DEFAULT_SCOPE: &str = "default";
 
@@ -66,7 +66,8 @@ pub(crate) fn claim_leased(key: StateKey) -> Result<()> {
 /// unless another claim on them was confirmed or is still held.
 ///
 /// ```
-/// use frazil::{Claim, Code, GeneratorOptions, Layout, Machine, Node, Registry};
+/// use frazil::{Code, GeneratorOptions, Layout, Node, Registry};
+/// use frazil::mint::{Claim, Machine};
 /// let layout = Layout::named("default")?;
 /// let (seven, eight) = (Machine::new(&layout, Node::Id(7), 10)?, Machine::new(&layout, Node::Id(8), 10)?);
 /// let mut registry = Registry::new();
@@ -93,7 +94,8 @@ impl Claim {
     /// `STATE_CONFLICT` if a registry of this process has a state for the layout's geometry and node id.
     ///
     /// ```
-    /// # use frazil::{Claim, GeneratorOptions, Layout, Machine, Node, Registry};
+    /// # use frazil::{GeneratorOptions, Layout, Node, Registry};
+    /// # use frazil::mint::{Claim, Machine};
     /// let layout = Layout::named("default")?;
     /// Registry::new().open(&layout, GeneratorOptions::new(Node::Id(7)))?;
     /// let machine = Machine::new(&layout, Node::Id(7), 10)?;
@@ -118,7 +120,8 @@ impl Claim {
     /// Records that the state is attached. From then on no registry of this process makes a state for the layout and node id.
     ///
     /// ```
-    /// # use frazil::{Claim, Layout, Machine, Node};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::mint::{Claim, Machine};
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
     /// Claim::kept(&machine, None)?.confirm();
     /// assert!(Claim::kept(&machine, None).is_ok(), "keepers of one state share it");

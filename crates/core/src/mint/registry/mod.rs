@@ -37,7 +37,8 @@ use state_key::StateKey;
 /// opens both for one layout and node id, the second call is refused with `STATE_CONFLICT` (feature `std`; see `Claim`).
 ///
 /// ```
-/// use frazil::{GeneratorOptions, Layout, ManualClock, Node, Registry};
+/// use frazil::{GeneratorOptions, Layout, Node, Registry};
+/// use frazil::clock::ManualClock;
 /// let clock = ManualClock::new(1_704_067_200_001);
 /// let mut registry = Registry::new();
 /// let leaf = registry.open(&Layout::named("leaf")?, GeneratorOptions::new(Node::Id(113)))?;

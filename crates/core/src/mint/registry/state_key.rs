@@ -23,7 +23,8 @@ impl Machine {
     /// fields. Names do not count. Layouts with equal fingerprints make equal IDs from equal field values.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node};
+    /// # use frazil::{Layout, Node};
+    /// # use frazil::mint::Machine;
     /// let fingerprint = |name, node| Ok::<_, frazil::Error>(Machine::new(&Layout::named(name)?, Node::Id(node), 0)?.fingerprint());
     /// assert_eq!(fingerprint("twitter", 7)?, fingerprint("leaf", 8)?);
     /// assert_ne!(fingerprint("default", 7)?, fingerprint("leaf", 7)?);
