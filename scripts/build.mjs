@@ -138,7 +138,10 @@ const oneNativeCarriers = {
   name: "one-native-carriers",
   setup(build) {
     const found = { path: "./native-carriers.cjs", external: true };
-    build.onResolve({ filter: /^\.\/carriers\.js$/ }, () => found);
+    // The loader's own file has the same name in its folder.
+    build.onResolve({ filter: /^\.\/carriers\.js$/ }, ({ resolveDir }) =>
+      relative(`${frazil}/src`, resolveDir) === "native" ? found : undefined,
+    );
   },
 };
 

@@ -122,8 +122,8 @@ export const consumers = (half) => ({
   },
 });
 
-/** The tests of a folder that are not quick. */
-const othersOf = (folder, options) => testsOf(folder, { ...options, except: [...QUICK_FILES, ...README] });
+/** The tests at paths that are not quick. */
+const othersOf = (paths, options) => testsOf(paths, { ...options, except: [...QUICK_FILES, ...README] });
 
 /** Tests of a store, with a limit that ends what hangs. */
 const store = (name, ...requires) => ({
@@ -204,7 +204,7 @@ export const ALL_SUITES = [
     name: "stores",
     waits: true,
     requires: [runtimes, postgres, mariadb, redis, etcd],
-    ...othersOf("stores"),
+    ...othersOf(["stores", "stores/kit"]),
   },
   store("postgres", postgres, pgbouncer),
   store("mysql", mariadb, faketime),

@@ -10,8 +10,8 @@ import { layoutText } from "frazil/lease";
 import mysql from "mysql2/promise";
 import pg from "pg";
 import { createClient } from "redis";
-import { STORES, serverModule } from "../stores/all-stores.mjs";
-import { attempt, hex, releaseOf } from "../stores/attempts.mjs";
+import { STORES, serverModule } from "../stores/kit/all-stores.mjs";
+import { attempt, hex, releaseOf } from "../stores/kit/attempts.mjs";
 import { call, closeClient, connectClient } from "../stores/zookeeper/server.mjs";
 import { quantile } from "./record.mjs";
 

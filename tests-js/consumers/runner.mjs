@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { tools } from "../../scripts/tools.mjs";
 import { startDevServer } from "../packaging/dev-server.mjs";
 import { inherited, root } from "../packaging/tarballs.mjs";
-import { freePort } from "../stores/server-process.mjs";
+import { freePort } from "../stores/kit/server-process.mjs";
 
 /** The version of frazil in this checkout, which is all that the registry has. */
 export const { version: VERSION } = JSON.parse(readFileSync(join(root, "npm/frazil/package.json"), "utf8"));

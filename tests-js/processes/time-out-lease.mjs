@@ -1,7 +1,7 @@
 // A broken lease, as most generators with a lease have: its holder acquires a node id for so long by its own clock, and nothing
 // bounds the times in the IDs.
 import { Snowflake } from "frazil";
-import { attempt } from "../stores/attempts.mjs";
+import { attempt } from "../stores/kit/attempts.mjs";
 
 /** Acquires such a lease in a scope. */
 export async function leaseUntilTimeout(store, { scope, windowMs }) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Bench, leaseContract, scenarios } from "frazil/testing/lease-contract";
-import { DEFECTS, openMemoryStore } from "./memory-store.mjs";
+import { DEFECTS, openMemoryStore } from "./kit/memory-store.mjs";
 
 leaseContract({ name: "a store in memory", open: async () => openMemoryStore() });
 

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { lease } from "frazil/lease";
 import { DocumentStore } from "frazil/stores/document";
 import { Bench, leaseContract, scenarios } from "frazil/testing/lease-contract";
-import { attempt, checkSecondInit, hex } from "./attempts.mjs";
+import { attempt, checkSecondInit, hex } from "./kit/attempts.mjs";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

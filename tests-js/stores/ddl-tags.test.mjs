@@ -8,10 +8,10 @@ import { MySqlStore } from "frazil/stores/mysql";
 import { PostgresStore } from "frazil/stores/postgres";
 import { RedisStore } from "frazil/stores/redis";
 import mysql from "mysql2/promise";
+import { allocation } from "./kit/segments.mjs";
 import { MySqlServer } from "./mysql/server.mjs";
 import { PostgresServer, poolTo } from "./postgres/server.mjs";
 import { openClient, startServer as startRedis } from "./redis/server.mjs";
-import { allocation } from "./segments.mjs";
 
 const cli = fileURLToPath(new URL("../../npm/frazil/dist/cli.mjs", import.meta.url));
 const ddl = (...args) => execFileSync(process.execPath, [cli, "ddl", ...args], { encoding: "utf8" });

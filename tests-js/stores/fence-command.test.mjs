@@ -6,7 +6,7 @@ import { MySqlStore } from "frazil/stores/mysql";
 import { PostgresStore } from "frazil/stores/postgres";
 import mysql from "mysql2/promise";
 import { frazil } from "../cli/cli.mjs";
-import { attempt } from "./attempts.mjs";
+import { attempt } from "./kit/attempts.mjs";
 import { MySqlServer } from "./mysql/server.mjs";
 import { PostgresServer, poolTo } from "./postgres/server.mjs";
 

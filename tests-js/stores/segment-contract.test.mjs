@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Bench, scenarios, segmentContract, whySkipped } from "frazil/testing/segment-contract";
-import { DEFECTS, openMemorySegments } from "./memory-segment-store.mjs";
+import { DEFECTS, openMemorySegments } from "./kit/memory-segment-store.mjs";
 
 segmentContract({ name: "a store in memory", open: async () => openMemorySegments() });
 

@@ -8,12 +8,12 @@ import { PostgresStore } from "frazil/stores/postgres";
 import { RedisStore } from "frazil/stores/redis";
 import { SqliteStore } from "frazil/stores/sqlite";
 import mysql from "mysql2/promise";
+import { allocation, newTag } from "./kit/segments.mjs";
 import { LEAF_ALLOC } from "./moving-in/old-leaf-segments.mjs";
 import { TINY_ID_INFO } from "./moving-in/old-tinyid.mjs";
 import { MySqlServer } from "./mysql/server.mjs";
 import { PostgresServer, poolTo } from "./postgres/server.mjs";
 import { openClient, startServer as startRedis } from "./redis/server.mjs";
-import { allocation, newTag } from "./segments.mjs";
 
 const GRANT = /GRANT SELECT, UPDATE ON frazil_segments TO your_role; initSegment\(\) needs INSERT in addition/;
 

@@ -13,8 +13,8 @@ import { Layout } from "frazil";
 import pg from "pg";
 import { chromium } from "playwright-core";
 import { tools } from "../../scripts/tools.mjs";
+import { freePort } from "../stores/kit/server-process.mjs";
 import { PostgresServer } from "../stores/postgres/server.mjs";
-import { freePort } from "../stores/server-process.mjs";
 import { runReadme } from "./copy.mjs";
 import { FLAGS, send, testProgram } from "./program.mjs";
 

@@ -20,8 +20,8 @@ import { countIds } from "../../local/count-repeats.mjs";
 import { randomNumbers } from "../../local/minting-process.mjs";
 import { laterWork } from "../../processes/later.mjs";
 import { faketimeClock } from "../../processes/movable-clock.mjs";
-import { serverModule } from "../../stores/all-stores.mjs";
-import { startProxy } from "../../stores/cut-proxy.mjs";
+import { serverModule } from "../../stores/kit/all-stores.mjs";
+import { startProxy } from "../../stores/kit/cut-proxy.mjs";
 
 const SECONDS = Number(process.env.FRAZIL_NEMESIS_S ?? 20);
 const PROCESSES = 6;

@@ -10,8 +10,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
+import { freePort } from "../../stores/kit/server-process.mjs";
 import { PostgresServer } from "../../stores/postgres/server.mjs";
-import { freePort } from "../../stores/server-process.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const page = readFileSync(path("../../../docs/serverless.md"), "utf8");

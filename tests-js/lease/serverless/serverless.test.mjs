@@ -13,7 +13,7 @@ import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import { countIds } from "../../local/count-repeats.mjs";
 import { randomNumbers } from "../../local/minting-process.mjs";
-import { startProxy } from "../../stores/cut-proxy.mjs";
+import { startProxy } from "../../stores/kit/cut-proxy.mjs";
 import { PostgresServer } from "../../stores/postgres/server.mjs";
 
 const program = fileURLToPath(new URL("instance-main.mjs", import.meta.url));

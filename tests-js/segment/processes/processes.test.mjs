@@ -16,8 +16,8 @@ import { fileURLToPath } from "node:url";
 import { countIds } from "../../local/count-repeats.mjs";
 import { randomNumbers } from "../../local/minting-process.mjs";
 import { laterWork } from "../../processes/later.mjs";
-import { serverModule } from "../../stores/all-stores.mjs";
-import { startProxy } from "../../stores/cut-proxy.mjs";
+import { serverModule } from "../../stores/kit/all-stores.mjs";
+import { startProxy } from "../../stores/kit/cut-proxy.mjs";
 import { problemsOf } from "./drawn-numbers.mjs";
 
 const SECONDS = Number(process.env.FRAZIL_SEGMENTS_S ?? 18);

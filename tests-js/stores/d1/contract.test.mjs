@@ -1,7 +1,7 @@
 // The contracts of leases and segments against a D1 database in workerd, at both compatibility dates.
 import { leaseContract } from "frazil/testing/lease-contract";
 import { segmentContract } from "frazil/testing/segment-contract";
-import { initIn } from "../segments.mjs";
+import { initIn } from "../kit/segments.mjs";
 import { DATES } from "../workerd/server.mjs";
 import { open } from "./database.mjs";
 

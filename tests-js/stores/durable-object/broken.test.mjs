@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Bench, scenarios } from "frazil/testing/lease-contract";
-import { caught, initIn, OVERLAPS } from "../segments.mjs";
+import { caught, initIn, OVERLAPS } from "../kit/segments.mjs";
 import { WorkerServer } from "../workerd/server.mjs";
 
 /** The defects, and a scenario that catches each. */

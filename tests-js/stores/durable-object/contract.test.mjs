@@ -1,7 +1,7 @@
 // The contracts of leases and segments against an object of the class that is shipped, in workerd, at both compatibility dates.
 import { leaseContract } from "frazil/testing/lease-contract";
 import { segmentContract } from "frazil/testing/segment-contract";
-import { initIn } from "../segments.mjs";
+import { initIn } from "../kit/segments.mjs";
 import { DATES, WorkerServer } from "../workerd/server.mjs";
 
 /** The contract chooses its node ids. */

@@ -5,8 +5,8 @@ import { after, before, describe, test } from "node:test";
 import { FrazilError, Layout } from "frazil";
 import { layoutText } from "frazil/lease";
 import { DurableObjectStore, FrazilLeases, LOCATION_HINTS, locationHintOf } from "frazil/workers";
-import { attempt, checkSecondInit, hex, layout, overlaps, releaseOf, renewalOf } from "../attempts.mjs";
-import { newTag } from "../segments.mjs";
+import { attempt, checkSecondInit, hex, layout, overlaps, releaseOf, renewalOf } from "../kit/attempts.mjs";
+import { newTag } from "../kit/segments.mjs";
 import { DATES, WorkerServer } from "../workerd/server.mjs";
 
 const HOUR = 3_600_000;

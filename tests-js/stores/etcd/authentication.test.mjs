@@ -1,7 +1,7 @@
 // What goes wrong with users, roles and tokens of etcd.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { attempt, renewalOf } from "../attempts.mjs";
+import { attempt, renewalOf } from "../kit/attempts.mjs";
 import { newScope, startServer, storeOf } from "./one-server.mjs";
 
 describe("authentication", () => {

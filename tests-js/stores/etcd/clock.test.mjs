@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { attempt } from "../attempts.mjs";
+import { attempt } from "../kit/attempts.mjs";
 import { changingFetch, newScope, server, storeOf } from "./one-server.mjs";
 
 /** The time of a test. A real server answers, with the `Date` of this time. */

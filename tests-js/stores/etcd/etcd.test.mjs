@@ -8,8 +8,8 @@ import { inspect } from "node:util";
 import { lease as leaseIds } from "frazil/lease";
 import { EtcdStore } from "frazil/stores/etcd";
 import { etcdDdl } from "../../../npm/frazil/dist/stores/etcd.mjs";
-import { attempt, hex, renewalOf, stoppingPlace } from "../attempts.mjs";
-import { freePort } from "../server-process.mjs";
+import { attempt, hex, renewalOf, stoppingPlace } from "../kit/attempts.mjs";
+import { freePort } from "../kit/server-process.mjs";
 import { changingFetch, newScope, running, server, startCluster, startServer, storeOf } from "./one-server.mjs";
 import { EtcdServer } from "./server.mjs";
 

@@ -1,7 +1,7 @@
 // The stores of docs/serverless.md as they are printed, in an instance that is stopped between two invocations.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { stopBetweenInvocations } from "../freeze.mjs";
+import { stopBetweenInvocations } from "../kit/freeze.mjs";
 import { connectStore, startServer } from "./server.mjs";
 
 let server;

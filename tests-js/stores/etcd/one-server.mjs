@@ -1,7 +1,7 @@
 // A server, and what the tests of one file do with it and with its store.
 import { after, before } from "node:test";
 import { EtcdStore } from "frazil/stores/etcd";
-import { newScopeOf } from "../attempts.mjs";
+import { newScopeOf } from "../kit/attempts.mjs";
 import { startCluster as startMembers } from "./server.mjs";
 
 export const running = [];

@@ -1,6 +1,6 @@
 // docs/stores/etcd.md as it is printed.
 import { after, test } from "node:test";
-import { checkPrinted, runPage } from "../page.mjs";
+import { checkPrinted, runPage } from "../kit/page.mjs";
 import { startServer } from "./server.mjs";
 
 let server;

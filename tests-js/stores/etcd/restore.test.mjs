@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { attempt, renewalOf, stoppingPlace } from "../attempts.mjs";
+import { attempt, renewalOf, stoppingPlace } from "../kit/attempts.mjs";
 import { changingFetch, startServer, storeOf } from "./one-server.mjs";
 import { connectStore } from "./server.mjs";
 

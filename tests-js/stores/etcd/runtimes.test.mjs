@@ -10,7 +10,7 @@ import * as esbuild from "esbuild";
 import { Log, LogLevel, Miniflare } from "miniflare";
 import { root } from "../../../scripts/shell.mjs";
 import { tools } from "../../../scripts/tools.mjs";
-import { serverFolder } from "../server-process.mjs";
+import { serverFolder } from "../kit/server-process.mjs";
 import { startServer } from "./server.mjs";
 
 const EXPECTED = { granted: true, isLater: true, released: true };

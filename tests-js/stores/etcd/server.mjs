@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EtcdStore } from "frazil/stores/etcd";
-import { installed, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
+import { installed, ServerProcess, serverFolder, startOnFreePorts } from "../kit/server-process.mjs";
 
 const CLIENT = "/usr/bin/etcdctl";
 const TOKEN = "frazil-tests";

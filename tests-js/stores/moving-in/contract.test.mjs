@@ -1,7 +1,7 @@
 // The contract of lease stores, with node ids from the tables of UidGenerator and CosId: whose numbers they are changes nothing
 // about leases.
 import { leaseContract } from "frazil/testing/lease-contract";
-import { openWithIncarnation } from "../incarnation-table.mjs";
+import { openWithIncarnation } from "../kit/incarnation-table.mjs";
 import { withMysql2 } from "../mysql/server.mjs";
 import { COSID_MACHINE } from "./old-cosid.mjs";
 import { WORKER_NODE } from "./old-uid-generator.mjs";

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { lease } from "frazil/lease";
 import { LeafStore } from "frazil/stores/zookeeper";
 import zookeeper from "node-zookeeper-client";
-import { attempt, hex, stoppingPlace } from "../attempts.mjs";
+import { attempt, hex, stoppingPlace } from "../kit/attempts.mjs";
 import { call, closeClient, connectClient, startServer } from "../zookeeper/server.mjs";
 
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));

@@ -5,7 +5,7 @@ import { after, describe, test } from "node:test";
 import { MySqlStore } from "frazil/stores/mysql";
 import mariadb from "mariadb";
 import mysql from "mysql2/promise";
-import { drawOverBrokenConnections, holdOverBrokenConnections, openAll } from "../broken-connections.mjs";
+import { drawOverBrokenConnections, holdOverBrokenConnections, openAll } from "../kit/broken-connections.mjs";
 import { pool, server } from "./one-server.mjs";
 
 let made = 0;

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MySqlStore } from "frazil/stores/mysql";
 import { faketimeClock } from "../../processes/movable-clock.mjs";
-import { attempt } from "../attempts.mjs";
+import { attempt } from "../kit/attempts.mjs";
 import { newScope, pool, poolTo, sessionWith } from "./one-server.mjs";
 import { MySqlServer } from "./server.mjs";
 

@@ -3,7 +3,7 @@ import { MySqlStore } from "frazil/stores/mysql";
 import { leaseContract } from "frazil/testing/lease-contract";
 import mariadb from "mariadb";
 import callbacks from "mysql2";
-import { openWithIncarnation } from "../incarnation-table.mjs";
+import { openWithIncarnation } from "../kit/incarnation-table.mjs";
 import { MySqlServer, withMysql2 } from "./server.mjs";
 
 const init = (store) => (scope) => store.init({ ...scope, layout: "default" });

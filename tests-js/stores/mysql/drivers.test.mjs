@@ -8,9 +8,9 @@ import { PostgresStore } from "frazil/stores/postgres";
 import mariadb from "mariadb";
 import callbacks from "mysql2";
 import mysql from "mysql2/promise";
-import { attempt, releaseOf, renewalOf } from "../attempts.mjs";
-import { allocation, newTag } from "../segments.mjs";
-import { freePort } from "../server-process.mjs";
+import { attempt, releaseOf, renewalOf } from "../kit/attempts.mjs";
+import { allocation, newTag } from "../kit/segments.mjs";
+import { freePort } from "../kit/server-process.mjs";
 import { newScope, pool, poolTo, rowOf, server, sessionWith, spied } from "./one-server.mjs";
 
 for (const flags of ["FOUND_ROWS", "-FOUND_ROWS"]) {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MySqlStore } from "frazil/stores/mysql";
-import { attempt, renewalOf } from "../attempts.mjs";
-import { failoverTests } from "../failover.mjs";
+import { attempt, renewalOf } from "../kit/attempts.mjs";
+import { failoverTests } from "../kit/failover.mjs";
 import { newScope, pool, poolTo, spied } from "./one-server.mjs";
 import { MySqlServer, replicatedPair } from "./server.mjs";
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MySqlStore, mysqlDdl } from "frazil/stores/mysql";
 import mariadb from "mariadb";
 import mysql from "mysql2/promise";
-import { attempt, checkNodeWidths, checkSetUp, releaseOf, renewalOf } from "../attempts.mjs";
+import { attempt, checkNodeWidths, checkSetUp, releaseOf, renewalOf } from "../kit/attempts.mjs";
 import { isReplacement, newScope, pool, poolTo, rowOf, server, sessionWith, spied } from "./one-server.mjs";
 
 /** 64 clients take 200 node ids, and renew them. Returns the node ids that were granted. */

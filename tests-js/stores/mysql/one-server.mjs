@@ -2,7 +2,7 @@
 import { after, before } from "node:test";
 import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
-import { newScopeOf } from "../attempts.mjs";
+import { newScopeOf } from "../kit/attempts.mjs";
 import { MySqlServer } from "./server.mjs";
 
 export let server;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
-import { checkPrinted, checkTags, runPage } from "../page.mjs";
+import { checkPrinted, checkTags, runPage } from "../kit/page.mjs";
 import { MySqlServer } from "./server.mjs";
 
 let server;

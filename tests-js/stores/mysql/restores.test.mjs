@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { after, before, test } from "node:test";
 import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
-import { attempt } from "../attempts.mjs";
+import { attempt } from "../kit/attempts.mjs";
 import { MySqlServer } from "./server.mjs";
 
 const SERVER_ALONE = { sql: "CONCAT_WS('/', @@server_id, @@hostname, @@port)" };

@@ -6,7 +6,7 @@ import { segmentContract } from "frazil/testing/segment-contract";
 import mariadb from "mariadb";
 import callbacks from "mysql2";
 import mysql from "mysql2/promise";
-import { segmentFailoverTests } from "../segment-failover.mjs";
+import { segmentFailoverTests } from "../kit/segment-failover.mjs";
 import {
   allocation,
   caught,
@@ -16,7 +16,7 @@ import {
   initIn,
   newTag,
   OVERLAPS,
-} from "../segments.mjs";
+} from "../kit/segments.mjs";
 import { MySqlServer, replicatedPair } from "./server.mjs";
 
 let starting;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
 import { faketimeClock } from "../../processes/movable-clock.mjs";
-import { installed, runProgram, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
+import { installed, runProgram, ServerProcess, serverFolder, startOnFreePorts } from "../kit/server-process.mjs";
 
 const program = () => installed("MariaDB", "stores-mysql", "/usr/sbin/mariadbd");
 /** The server refuses to run as root without a word. */

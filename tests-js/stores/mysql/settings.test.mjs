@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { MySqlStore } from "frazil/stores/mysql";
 import mariadb from "mariadb";
 import mysql from "mysql2/promise";
-import { attempt, hex, renewalOf } from "../attempts.mjs";
-import { allocation, newTag } from "../segments.mjs";
+import { attempt, hex, renewalOf } from "../kit/attempts.mjs";
+import { allocation, newTag } from "../kit/segments.mjs";
 import { isReplacement, newScope, pool, poolTo, rowOf, server, sessionWith, spied } from "./one-server.mjs";
 import { MySqlServer } from "./server.mjs";
 

@@ -8,8 +8,8 @@ import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import postgres from "postgres";
-import { attempt } from "../attempts.mjs";
-import { drawOverBrokenConnections, holdOverBrokenConnections, openAll } from "../broken-connections.mjs";
+import { attempt } from "../kit/attempts.mjs";
+import { drawOverBrokenConnections, holdOverBrokenConnections, openAll } from "../kit/broken-connections.mjs";
 import { PostgresServer, poolTo } from "./server.mjs";
 
 let server;

@@ -4,7 +4,7 @@ import { PostgresStore } from "frazil/stores/postgres";
 import { leaseContract } from "frazil/testing/lease-contract";
 import pg from "pg";
 import { mappedClocks } from "../../processes/movable-clock.mjs";
-import { openWithIncarnation } from "../incarnation-table.mjs";
+import { openWithIncarnation } from "../kit/incarnation-table.mjs";
 import { PostgresServer, poolTo } from "./server.mjs";
 
 // docs/safety.md: 22, 25, 26, 27

@@ -7,7 +7,7 @@ import { DocumentStore } from "frazil/stores/document";
 import { Bench, leaseContract, scenarios } from "frazil/testing/lease-contract";
 import pg from "pg";
 import { mappedClocks } from "../../processes/movable-clock.mjs";
-import { openWithIncarnation } from "../incarnation-table.mjs";
+import { openWithIncarnation } from "../kit/incarnation-table.mjs";
 import { PostgresServer, poolTo } from "./server.mjs";
 
 const page = readFileSync(new URL("../../../docs/stores.md", import.meta.url), "utf8");

@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
-import { allocation, newTag } from "../segments.mjs";
+import { allocation, newTag } from "../kit/segments.mjs";
 import { PostgresServer, poolTo } from "./server.mjs";
 
 let server;

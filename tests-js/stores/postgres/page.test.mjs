@@ -1,7 +1,7 @@
 // docs/stores/postgres.md as it is printed.
 import { after, test } from "node:test";
 import { PostgresStore } from "frazil/stores/postgres";
-import { checkPrinted, checkTags, runPage } from "../page.mjs";
+import { checkPrinted, checkTags, runPage } from "../kit/page.mjs";
 import { PostgresServer, poolTo } from "./server.mjs";
 
 let server;

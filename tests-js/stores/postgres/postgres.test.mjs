@@ -8,9 +8,9 @@ import { PGlite } from "@electric-sql/pglite";
 import { LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
 import postgres from "postgres";
-import { attempt, checkNodeWidths, checkSetUp, hex, layout, newScopeOf, renewalOf } from "../attempts.mjs";
-import { failoverTests } from "../failover.mjs";
-import { freePort } from "../server-process.mjs";
+import { attempt, checkNodeWidths, checkSetUp, hex, layout, newScopeOf, renewalOf } from "../kit/attempts.mjs";
+import { failoverTests } from "../kit/failover.mjs";
+import { freePort } from "../kit/server-process.mjs";
 import { PostgresServer, poolTo, replicatedPair, startBouncer } from "./server.mjs";
 
 let server;

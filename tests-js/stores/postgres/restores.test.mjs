@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { PostgresStore } from "frazil/stores/postgres";
-import { attempt } from "../attempts.mjs";
-import { runProgram } from "../server-process.mjs";
+import { attempt } from "../kit/attempts.mjs";
+import { runProgram } from "../kit/server-process.mjs";
 import { PostgresServer, poolTo, program } from "./server.mjs";
 
 /** The server without what tells its tables from their copies. */

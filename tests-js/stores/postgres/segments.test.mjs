@@ -7,7 +7,7 @@ import { segmentContract } from "frazil/testing/segment-contract";
 import pg from "pg";
 import postgres from "postgres";
 import { withoutComparison } from "../../segment/processes/broken-postgres.mjs";
-import { segmentFailoverTests } from "../segment-failover.mjs";
+import { segmentFailoverTests } from "../kit/segment-failover.mjs";
 import {
   allocation,
   caught,
@@ -17,7 +17,7 @@ import {
   initIn,
   newTag,
   OVERLAPS,
-} from "../segments.mjs";
+} from "../kit/segments.mjs";
 import { PostgresServer, poolTo, replicatedPair, startBouncer } from "./server.mjs";
 
 let starting;

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } 
 import { join } from "node:path";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
-import { installed, runProgram, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
+import { installed, runProgram, ServerProcess, serverFolder, startOnFreePorts } from "../kit/server-process.mjs";
 
 /** The path of one of the server's programs, in the newest version that is installed. */
 export const program = (name) => {

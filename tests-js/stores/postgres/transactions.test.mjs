@@ -6,8 +6,8 @@ import { PGlite } from "@electric-sql/pglite";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import postgres from "postgres";
-import { attempt, newScopeOf, renewalOf } from "../attempts.mjs";
-import { allocation, newTag } from "../segments.mjs";
+import { attempt, newScopeOf, renewalOf } from "../kit/attempts.mjs";
+import { allocation, newTag } from "../kit/segments.mjs";
 import { PostgresServer, poolTo } from "./server.mjs";
 
 const REFUSED = { code: "STORE_REFUSED", message: /inside a transaction of yours/ };

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { RedisStore } from "frazil/stores/redis";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
-import { drawOverBrokenConnections } from "../broken-connections.mjs";
+import { drawOverBrokenConnections } from "../kit/broken-connections.mjs";
 import { startServer } from "./server.mjs";
 
 let server;

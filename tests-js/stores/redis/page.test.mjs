@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, test } from "node:test";
-import { checkPrinted, checkTags, runPage } from "../page.mjs";
+import { checkPrinted, checkTags, runPage } from "../kit/page.mjs";
 import { connectStore, startServer } from "./server.mjs";
 
 let server;

@@ -9,8 +9,8 @@ import { lease as leaseIds } from "frazil/lease";
 import { RedisStore, redisDdl } from "frazil/stores/redis";
 import Redis from "ioredis";
 import { createClient, createClientPool } from "redis";
-import { attempt, checkSecondInit, hex, newScopeOf, overlaps, renewalOf } from "../attempts.mjs";
-import { startProxy } from "../cut-proxy.mjs";
+import { attempt, checkSecondInit, hex, newScopeOf, overlaps, renewalOf } from "../kit/attempts.mjs";
+import { startProxy } from "../kit/cut-proxy.mjs";
 import { connectStore, openClient, replicatedPair, startServer, valkey } from "./server.mjs";
 
 const NO_INCARNATION = { incarnation: "none-accepting-repeats-after-failover" };

@@ -7,8 +7,8 @@ import { segmentContract } from "frazil/testing/segment-contract";
 import Redis from "ioredis";
 import { createClientPool } from "redis";
 import { createClient as createClient5 } from "redis5";
-import { repeatsOf, segmentFailoverTests } from "../segment-failover.mjs";
-import { caught, checkBlindReplace, checkLostRace, checkWrittenByHand, initIn, OVERLAPS } from "../segments.mjs";
+import { repeatsOf, segmentFailoverTests } from "../kit/segment-failover.mjs";
+import { caught, checkBlindReplace, checkLostRace, checkWrittenByHand, initIn, OVERLAPS } from "../kit/segments.mjs";
 import { connectStore, openClient, replicatedPair, startServer, valkey } from "./server.mjs";
 
 const PROGRAMS = { Redis: undefined, Valkey: valkey };

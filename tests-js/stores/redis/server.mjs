@@ -2,8 +2,8 @@
 import { RedisStore } from "frazil/stores/redis";
 import { createClient } from "redis";
 import { tools } from "../../../scripts/tools.mjs";
-import { startProxy } from "../cut-proxy.mjs";
-import { installed, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
+import { startProxy } from "../kit/cut-proxy.mjs";
+import { installed, ServerProcess, serverFolder, startOnFreePorts } from "../kit/server-process.mjs";
 
 const redis = "/usr/bin/redis-server";
 /** The server of Valkey. */

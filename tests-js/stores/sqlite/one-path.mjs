@@ -10,8 +10,8 @@ import { after, test } from "node:test";
 import { SqliteStore } from "frazil/stores/sqlite";
 import { unshare, withDisks, withMounts } from "../../local/child-process.mjs";
 import { mountImage } from "../../local/mounted-image.mjs";
-import { attempt } from "../attempts.mjs";
-import { repeatsOf } from "../segment-failover.mjs";
+import { attempt } from "../kit/attempts.mjs";
+import { repeatsOf } from "../kit/segment-failover.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tools } from "../../../scripts/tools.mjs";
-import { checkPrinted, runPage } from "../page.mjs";
+import { checkPrinted, runPage } from "../kit/page.mjs";
 
 test("the programs of docs/stores/sqlite.md run as they are printed, at every start", async () => {
   await runPage("sqlite", { runtime: [tools.node22], others: [] });

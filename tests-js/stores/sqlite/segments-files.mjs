@@ -10,7 +10,7 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Segment } from "frazil/segment";
 import { SqliteStore } from "frazil/stores/sqlite";
-import { repeatsOf } from "../segment-failover.mjs";
+import { repeatsOf } from "../kit/segment-failover.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -9,7 +9,7 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { LeaseError } from "frazil";
 import { SqliteStore } from "frazil/stores/sqlite";
-import { attempt, checkSetUp } from "../attempts.mjs";
+import { attempt, checkSetUp } from "../kit/attempts.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
 after(() => rmSync(folder, { recursive: true }));

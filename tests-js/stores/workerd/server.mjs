@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { FrazilError } from "frazil";
 import { tools } from "../../../scripts/tools.mjs";
-import { serverFolder } from "../server-process.mjs";
+import { serverFolder } from "../kit/server-process.mjs";
 import { decode, encode } from "./values.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZooKeeperStore } from "frazil/stores/zookeeper";
 import zookeeper from "node-zookeeper-client";
-import { installed, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
+import { installed, ServerProcess, serverFolder, startOnFreePorts } from "../kit/server-process.mjs";
 
 const JARS = "/etc/zookeeper/conf:/usr/share/java/*";
 /** What a JVM needs to be small and to start fast beside others. */

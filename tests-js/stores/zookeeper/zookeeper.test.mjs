@@ -9,7 +9,7 @@ import { Layout } from "frazil";
 import { lease } from "frazil/lease";
 import { ZooKeeperStore, zookeeperDdl } from "frazil/stores/zookeeper";
 import zookeeper from "node-zookeeper-client";
-import { attempt, newScopeOf, overlaps, releaseOf, renewalOf, stoppingPlace } from "../attempts.mjs";
+import { attempt, newScopeOf, overlaps, releaseOf, renewalOf, stoppingPlace } from "../kit/attempts.mjs";
 import { call, closeClient, connectClient, connectStore, startEnsemble, startServer, zkCli } from "./server.mjs";
 
 let server;

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { tools } from "../../../scripts/tools.mjs";
 import { startDevServer } from "../../packaging/dev-server.mjs";
 import { installConsumer, run } from "../../packaging/tarballs.mjs";
-import { freePort } from "../../stores/server-process.mjs";
+import { freePort } from "../../stores/kit/server-process.mjs";
 
 const here = fileURLToPath(new URL("./", import.meta.url));
 const modules = join(here, "node_modules");

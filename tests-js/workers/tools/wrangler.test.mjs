@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { freePort } from "../../stores/server-process.mjs";
+import { freePort } from "../../stores/kit/server-process.mjs";
 import {
   answerOf,
   checkAnswer,

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { startProxy } from "./cut-proxy.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
-const page = readFileSync(path("../../docs/serverless.md"), "utf8");
+const page = readFileSync(path("../../../docs/serverless.md"), "utf8");
 const WINDOW_MS = 3000;
 
 const MAIN = `

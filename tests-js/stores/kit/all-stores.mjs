@@ -6,5 +6,5 @@ export const STORES = ["postgres", "mysql", "redis", "etcd", "zookeeper"];
 /** The address of the module of a store's server. */
 export function serverModule(store) {
   if (!STORES.includes(store)) throw new Error(`there is no store ${store}: one of ${STORES.join(", ")}`);
-  return new URL(`${store}/server.mjs`, import.meta.url).href;
+  return new URL(`../${store}/server.mjs`, import.meta.url).href;
 }

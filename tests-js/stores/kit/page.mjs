@@ -4,12 +4,12 @@ import { execFileSync, spawn } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Segment } from "frazil/segment";
-import { root } from "../../scripts/shell.mjs";
-import { tools } from "../../scripts/tools.mjs";
+import { root } from "../../../scripts/shell.mjs";
+import { tools } from "../../../scripts/tools.mjs";
 import { serverFolder } from "./server-process.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
-const textOf = (name) => readFileSync(path(`../../docs/stores/${name}.md`), "utf8");
+const textOf = (name) => readFileSync(path(`../../../docs/stores/${name}.md`), "utf8");
 /** A program that has not ended by then is kept alive by its client. */
 const LIMIT_MS = 30_000;
 
@@ -63,7 +63,7 @@ export async function runPage(name, { others = ["Bun", "Deno"], ...setting } = {
   }
 }
 
-const cli = path("../../npm/frazil/dist/cli.mjs");
+const cli = path("../../../npm/frazil/dist/cli.mjs");
 const TAGS = ["orders", "invoices/2026-11-22"];
 
 /** Asserts that tags whose records `npx frazil ddl --tag` prints start at 1, and that running it again changes nothing. */
