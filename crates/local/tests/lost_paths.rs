@@ -24,7 +24,7 @@ use slept_time::SleptTime;
 
 /// The byte of the lock that is held while a process attaches, …
 const ATTACH: i64 = 1 << 40;
-/// … and the one that shows it as attached.
+/// … and those of which each shows a process as attached: the first, and how many.
 const USERS: (i64, i64) = ((1 << 40) + 2, 1 << 16);
 
 fn is_over(end_ms: u64) -> bool {

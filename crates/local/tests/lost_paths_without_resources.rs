@@ -17,7 +17,7 @@ use frazil_local::Local;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 
-/// The byte of the lock that shows a process as attached.
+/// The bytes of the locks of which each shows a process as attached: the first, and how many.
 const USERS: (i64, i64) = ((1 << 40) + 2, 1 << 16);
 
 /// The faults are those of the whole process.
