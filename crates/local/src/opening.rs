@@ -219,7 +219,7 @@ fn millis_up(time: Duration) -> u64 {
 
 fn other_file_in_use(path: &Path, name_locks: &NameLocks) -> Fault {
     let path = path.display();
-    let by = |holder: Option<(u32, String)>| holder.map(|(process, name)| format!(" by process {process} ({name})"));
+    let by = |holder: Option<String>| holder.map(|holder| format!(" by {holder}"));
     let text = match name_locks.user() {
         Some(OtherUser { directory, lock, holder }) if !lock.is_of_state_file() => format!(
             "{} is locked (fcntl){}, on more bytes than a state file locks. That hides whether another file of the name {path} is in use: \

@@ -10,8 +10,8 @@
 use std::fmt::Write as _;
 
 use frazil::page::{
-    ABI, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS, NUMBERS, Page, RECHECK,
-    SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
+    ABI, IDS, IN_SECONDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS, NUMBERS, Page,
+    RECHECK, SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
 };
 use frazil::{Class, Code, FieldKind, Layout, MAX_COUNT, MAX_DRIFT_MS, Rule, SequenceStart, Subject};
 
@@ -59,7 +59,8 @@ fn base36(number: u64) -> String {
     if number < 36 { digit.to_string() } else { base36(number / 36) + &digit.to_string() }
 }
 
-/// The named layouts in the compact form that `npm/frazil/src/id.ts` parses, and the names of their node parts as a type.
+/// The named layouts in the compact form that `npm/frazil/src/id.ts` parses, the bounds of times in seconds, and the names of node parts
+/// as a type.
 fn layouts() -> String {
     let mut rows = Vec::new();
     let mut types = String::from("/** The names of each layout's node parts. */\nexport interface LayoutParts {\n");
@@ -85,8 +86,15 @@ fn layouts() -> String {
     }
     format!(
         "{HEADER}/** Each named layout on a line: name, epoch (Unix ms) and tick (ms) in base 36, unsigned, and its fields as kind, width and `:name`. */\n\
-         export const LAYOUTS = `{}`;\n\n{types}}}\n",
-        rows.join("\n")
+         export const LAYOUTS = `{}`;\n\n\
+         /** Times below this are in seconds where milliseconds are meant: seconds until 5138, and milliseconds until 1973. */\n\
+         export const SECONDS_END = {};\n\
+         /** An epoch from here on is in seconds (2001), and so is a clock: one that shows less is one that starts in 1970. */\n\
+         export const SECONDS_START = {};\n\n\
+         {types}}}\n",
+        rows.join("\n"),
+        IN_SECONDS.end,
+        IN_SECONDS.start
     )
 }
 

@@ -16,10 +16,10 @@
 import { Decoding, firstWith, isIdOf, readColumns } from "#decoding";
 import { bufferOf, isIdArray, lengthOf, offsetOf, overlap } from "./arrays.js";
 import { joinAnywhere, type Span, spanOf, split } from "./bits.js";
-import { msGiven, SECONDS_END, SECONDS_START } from "./dates.js";
+import { msGiven } from "./dates.js";
 import { type Decoded, decodeId, type NodeParts } from "./decoded.js";
 import { configError, DecodeError, isWhole, refusal, show, whole } from "./errors.js";
-import type { LayoutParts } from "./generated/layouts.js";
+import { type LayoutParts, SECONDS_END, SECONDS_START } from "./generated/layouts.js";
 import { KINDS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import {

@@ -59,6 +59,24 @@ const NO_ID = 0xffff_ffff_ffff_ffffn;
 /** Whether the program was warned about a static node id where it runs in several places that share nothing. */
 let isWarned = false;
 
+/**
+ * Has `end` called when the running turn ends, each time that it is called. By `await`, which no fake timers replace; in a vm context of
+ * Node also by a tick, which is not of the context: its microtasks may wait for its next script (`microtaskMode: "afterEvaluate"`).
+ */
+function endOfTurn(end: () => void): () => Promise<void> {
+  const { process } = globalThis;
+  const tick = Host.FILES && process && !((process as object) instanceof Object) ? process.nextTick : undefined;
+  let isQueued = false;
+  return async () => {
+    tick?.(end);
+    if (isQueued) return;
+    isQueued = true;
+    await undefined;
+    isQueued = false;
+    end();
+  };
+}
+
 /** In place of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
 const min = (a: number, b: number): number => (a < b ? a : b);
 
@@ -243,22 +261,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (freshness !== "call" && freshness !== "turn")
       throw configError("INVALID_OPTION", "freshness", freshness, Rule.KNOWN_FRESHNESS);
     if (Host.MOVING_CLOCK && freshness === "turn") {
-      const end = () => {
+      const endTurn = endOfTurn(() => {
         this.#isOfThisTurn = false;
-      };
-      // By `await`, which no fake timers replace; in a vm context of Node also by a tick, which is not of the context: its microtasks
-      // may wait for its next script (`microtaskMode: "afterEvaluate"`).
-      const { process } = globalThis;
-      const tick = Host.FILES && process && !((process as object) instanceof Object) ? process.nextTick : undefined;
-      let isQueued = false;
-      const endTurn = async () => {
-        tick?.(end);
-        if (isQueued) return;
-        isQueued = true;
-        await undefined;
-        isQueued = false;
-        end();
-      };
+      });
       this.next = () => {
         if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
         const id = this.#nextByClock();

@@ -9,7 +9,7 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { LeaseError } from "frazil";
 import { SqliteStore } from "frazil/stores/sqlite";
-import { attempt, checkSetUp } from "../attempts.mjs";
+import { attempt, checkPrintedFence, checkSetUp } from "../attempts.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -230,11 +230,11 @@ test("without tables or a record, the error says what to call", async () => {
   db.close();
 });
 
+const cli = fileURLToPath(new URL("../../../npm/frazil/dist/cli.mjs", import.meta.url));
+const printed = (...args) => execFileSync(process.execPath, [cli, ...args], { encoding: "utf8" });
+
 test("npx frazil ddl prints what migrate and init do; the first holder sets the file, without a fence", async () => {
-  const cli = fileURLToPath(new URL("../../../npm/frazil/dist/cli.mjs", import.meta.url));
-  const script = execFileSync(process.execPath, [cli, "ddl", "sqlite", "--scope", "s", "--nodes", "7-8"], {
-    encoding: "utf8",
-  });
+  const script = printed("ddl", "sqlite", "--scope", "s", "--nodes", "7-8");
   const path = newPath();
   const one = new DatabaseSync(path);
   one.exec(script);
@@ -250,6 +250,13 @@ test("npx frazil ddl prints what migrate and init do; the first holder sets the 
   await copy.ensure({ scope: "s", behind: false });
   assert.equal((await copy.acquire(attempt())).reason, "fenced");
   one.close();
+});
+
+test("npx frazil fence prints what raises the fence of a scope", async () => {
+  const { db, store } = await opened();
+  const print = (scope) => printed("fence", "sqlite", "--scope", scope);
+  await checkPrintedFence(store, print, (text) => db.exec(text));
+  db.close();
 });
 
 test("fence() holds acquisitions back", async () => {

@@ -28,6 +28,8 @@ use alloc::vec::Vec;
 #[cfg(all(feature = "page", feature = "std"))]
 pub(crate) use field::is_name;
 pub use field::{Field, FieldKind};
+#[cfg(feature = "page")]
+pub(crate) use geometry::SECONDS_START;
 pub(crate) use geometry::{Geometry, MAX_SAFE_INTEGER, SECONDS_END, Span, to_u32};
 
 use crate::error::{Code, Error, Result, Rule, Subject};

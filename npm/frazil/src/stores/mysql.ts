@@ -138,13 +138,11 @@ ${records}`;
  */
 export function mysqlFence(name: string, store: MySqlStoreOptions): string {
   const scope = fencedScope({ scope: name });
-  return completion(
-    store,
-    true,
-  )(`-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
+  const text = `-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
 -- On the primary, before the programs start: npx frazil fence mysql … | mariadb DATABASE (or mysql)
 -- The last statement shows all scopes. If "${scope}" is not among them, this is another database.
-${RAISE_FENCE.replaceAll(":scope", () => `'${scope}'`)}`);
+${RAISE_FENCE.replaceAll(":scope", () => `'${scope}'`)}`;
+  return completion(store, true)(text);
 }
 
 interface Records {

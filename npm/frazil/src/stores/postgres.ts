@@ -615,6 +615,7 @@ function completion(options: PostgresStoreOptions): (statement: string) => strin
   const { schema, incarnation = "postgres" } = checkGiven(options, "schema, incarnation") as PostgresStoreOptions;
   if (schema !== undefined && (typeof schema !== "string" || !/^[a-z_][\w$-]{0,62}$/i.test(schema)))
     throw optionError("schema", schema, SCHEMA_RULE);
+  const isOurs = incarnation === "postgres" || incarnation === "postgres-with-start";
   let sql: unknown;
   if (incarnation === "postgres") sql = SERVER;
   else if (incarnation === "postgres-with-start") sql = `${SERVER} || ${STARTED}`;
@@ -628,7 +629,8 @@ function completion(options: PostgresStoreOptions): (statement: string) => strin
     segments: `${prefix}frazil_segments`,
     durable: DURABLE,
     server: sql,
-    incarnation: String(incarnation).startsWith("postgres") ? `${sql}${tableIn(prefix)}` : sql,
+    // Of leases: segments have `server` alone.
+    incarnation: isOurs ? `${sql}${tableIn(prefix)}` : sql,
   };
   return (statement) =>
     statement.replace(
