@@ -62,11 +62,6 @@ pub(crate) enum Unmoved {
     Overwritten,
 }
 
-/// Whether a flush failed by the disk, and not because it is forbidden to this process (seccomp), which is told without an attempt.
-fn is_of_disk(failed: &io::Error) -> bool {
-    !matches!(failed.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied)
-}
-
 impl<'a> Ceiling<'a> {
     pub(crate) const fn new(file: &'a File, mapped: &'a MappedState) -> Self {
         Self { file, mapped }
@@ -102,7 +97,7 @@ impl<'a> Ceiling<'a> {
     /// Flushes the file.
     pub(crate) fn flush(self) -> io::Result<()> {
         self.file.sync_data().inspect_err(|cause| {
-            if is_of_disk(cause) {
+            if !os::is_forbidden(cause) {
                 self.mapped.set(Slot::FlushFailed, 1);
             }
         })
@@ -212,14 +207,13 @@ mod tests {
 
     // docs/safety.md: 17
     #[test]
+    #[cfg(unix)]
     fn a_flush_failed_by_the_disk_unless_it_is_forbidden_to_the_process() {
-        let of_disk = |number| is_of_disk(&io::Error::from_raw_os_error(number));
-        // EIO, ENOSPC, EROFS.
-        assert_eq!([5, 28, 30].map(of_disk), [true; 3]);
-        // EPERM and EACCES.
-        #[cfg(unix)]
-        assert_eq!([1, 13].map(of_disk), [false; 2]);
-        assert!(!is_of_disk(&io::ErrorKind::Unsupported.into()));
+        use nix::libc::{EACCES, EIO, ENOSPC, ENOSYS, EOPNOTSUPP, EPERM, EROFS};
+        let is_forbidden = |number| os::is_forbidden(&io::Error::from_raw_os_error(number));
+        // A block device that does not know a command says EOPNOTSUPP, which has the kind of ENOSYS.
+        assert_eq!([EIO, ENOSPC, EROFS, EOPNOTSUPP].map(is_forbidden), [false; 4]);
+        assert_eq!([EPERM, EACCES, ENOSYS].map(is_forbidden), [true; 3]);
     }
 
     #[test]

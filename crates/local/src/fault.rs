@@ -6,6 +6,8 @@ use std::path::Path;
 
 use frazil::{Code, Error, Rule, Subject};
 
+use crate::os;
+
 /// Why a state file cannot be used.
 ///
 /// ```
@@ -36,11 +38,10 @@ impl Fault {
 
     /// A state file whose ceiling cannot be made durable.
     pub(crate) fn not_flushed(path: &Path, cause: &io::Error) -> Self {
-        let remedy = match cause.kind() {
-            io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => {
-                "This process may not write or flush it (fdatasync): allow that in its sandbox (seccomp)"
-            }
-            _ => remedy(cause),
+        let remedy = if os::is_forbidden(cause) {
+            "This process may not write or flush it (fdatasync): allow that in its sandbox (seccomp)"
+        } else {
+            remedy(cause)
         };
         let path = path.display();
         let text = format!("{path} cannot be flushed to disk, so nothing more is minted from it: {cause}. {remedy}");
