@@ -350,7 +350,9 @@ impl Generator {
                     now_ms = keeper.extend(until_ms, now_ms)?;
                     word = atomics.word.load(load);
                 }
-                Outcome::Refused(error) => return Err(self.refusal(word, now_ms, error)),
+                Outcome::Refused(error) => {
+                    return Err(self.refusal(word, now_ms, error, |keeper| keeper.extend(now_ms, now_ms).err()));
+                }
             }
         }
     }
@@ -366,13 +368,14 @@ impl Generator {
         }
     }
 
-    /// The error of a refusal. A kept state whose word is all ones although its time is not over was closed, or given up.
-    fn refusal(&self, word: u64, now_ms: u64, error: Error) -> Error {
+    /// The error of a refusal. A kept state whose word is all ones although its time is not over was closed, or given up: `why` asks its
+    /// keeper for the reason.
+    fn refusal(&self, word: u64, now_ms: u64, error: Error, why: impl FnOnce(&dyn Keeper) -> Option<Error>) -> Error {
         let over = now_ms.saturating_add(self.max_lead_ms()) >= self.machine.end_ms();
         match self.state.keeper() {
             Some(keeper) if word == EXHAUSTED && !over => {
-                let why = keeper.is_given_up().then(|| keeper.extend(now_ms, now_ms));
-                why.and_then(Result::err).unwrap_or_else(|| Error::new(Code::Closed))
+                let known = if keeper.is_given_up() { why(keeper) } else { None };
+                known.unwrap_or_else(|| Error::new(Code::Closed))
             }
             _ => error,
         }
@@ -460,7 +463,10 @@ impl Generator {
         let refusal = match outcome {
             Outcome::Issued { .. } | Outcome::Recheck => None,
             Outcome::Stalled { retry_at_ms, cause } => Some(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms))),
-            Outcome::Refused(error) => Some(self.refusal(word, now_ms, error)),
+            // A look waits for nobody who gives the state up.
+            Outcome::Refused(error) => Some(self.refusal(word, now_ms, error, |keeper| {
+                keeper.fault().or_else(|| keeper.obstacle(now_ms)).or_else(|| keeper.extend(now_ms, now_ms).err())
+            })),
             Outcome::Expired { .. } => match self.state.keeper() {
                 // A call would have the window extended.
                 Some(keeper) => keeper.obstacle(now_ms),

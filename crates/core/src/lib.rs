@@ -71,7 +71,10 @@ pub use generator::{Generator, MAX_COUNT, Reservation};
 pub use id::{Columns, Decoded, Node, Parts};
 pub use keeper::{Keeper, StateFile};
 pub use layout::{Field, FieldKind, Layout, LayoutSpec, Plan};
-pub use lease::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Nonce, Reason, Refusal, Release, Request};
+pub use lease::{
+    Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, MIN_WINDOW_MS, MIN_WINDOW_TICKS, Nonce, Reason, Refusal,
+    Release, Request,
+};
 pub use leased::{Asked, IdTime, LeaseStatus, LeasedGenerator, LeasedOptions, MAX_DRIFT_MS, Readings, Taken};
 pub use machine::{MAX_LEAD_MS, Machine};
 pub use options::GeneratorOptions;

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use frazil::{Code, Error, Rule, Subject};
 
+use crate::os;
+
 /// Why a state file cannot be used.
 ///
 /// ```
@@ -36,7 +38,7 @@ impl Fault {
 
     /// A state file whose ceiling cannot be made durable.
     pub(crate) fn not_flushed(path: &Path, cause: &io::Error) -> Self {
-        let remedy = if is_forbidden(cause) {
+        let remedy = if os::is_forbidden(cause) {
             "This process may not write or flush it (fdatasync): allow that in its sandbox (seccomp)"
         } else {
             remedy(cause)
@@ -188,11 +190,6 @@ fn number_of(cause: &io::Error) -> Option<i32> {
     cause.raw_os_error().or_else(|| elsewhere(cause)?.cause.raw_os_error())
 }
 
-/// Whether a write or flush is forbidden to this process (seccomp), which is told without an attempt: the disk has not failed.
-pub(crate) fn is_forbidden(cause: &io::Error) -> bool {
-    matches!(cause.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)
-}
-
 /// The remedy for an error of the operating system.
 fn remedy(cause: &io::Error) -> &'static str {
     if number_of(cause).is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
@@ -232,17 +229,5 @@ mod tests {
         let missing = at("the boot id".to_owned(), io::Error::from_raw_os_error(2));
         let fault = Fault::failed(Path::new("/a"), "read", &missing);
         assert!(fault.text().contains("the boot id: No such file") && fault.text().contains("read /proc"), "{fault}");
-    }
-
-    // docs/safety.md: 17
-    #[test]
-    fn a_flush_failed_by_the_disk_unless_it_is_forbidden_to_the_process() {
-        let is_forbidden = |number| is_forbidden(&io::Error::from_raw_os_error(number));
-        // EIO, ENOSPC, EROFS.
-        assert_eq!([5, 28, 30].map(is_forbidden), [false; 3]);
-        // EPERM and EACCES.
-        #[cfg(unix)]
-        assert_eq!([1, 13].map(is_forbidden), [true; 2]);
-        assert!(super::is_forbidden(&io::ErrorKind::Unsupported.into()));
     }
 }

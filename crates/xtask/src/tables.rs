@@ -13,7 +13,9 @@ use frazil::page::{
     ABI, IDS, IN_SECONDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS, NUMBERS, Page,
     RECHECK, SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
 };
-use frazil::{Class, Code, FieldKind, Layout, MAX_COUNT, MAX_DRIFT_MS, Rule, SequenceStart, Subject};
+use frazil::{
+    Class, Code, FieldKind, Layout, MAX_COUNT, MAX_DRIFT_MS, MIN_WINDOW_MS, MIN_WINDOW_TICKS, Rule, SequenceStart, Subject,
+};
 
 const HEADER: &str = "// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.\n\n";
 
@@ -312,7 +314,10 @@ fn lease() -> String {
         text,
         "\n/** What is fixed about leases. */\nexport enum LeaseBound {{\n\
          \x20 /** By how much clocks that are read one after another may differ, in milliseconds. */\n\
-         \x20 MAX_DRIFT_MS = {MAX_DRIFT_MS},\n}}\n"
+         \x20 MAX_DRIFT_MS = {MAX_DRIFT_MS},\n\
+         \x20 /** The shortest window, which has at least that many ticks too. */\n\
+         \x20 MIN_WINDOW_MS = {MIN_WINDOW_MS},\n\
+         \x20 MIN_WINDOW_TICKS = {MIN_WINDOW_TICKS},\n}}\n"
     );
     text
 }

@@ -15,7 +15,15 @@ import { ConfigError, configError, type ErrorCode, FrazilError, refusal, retryEr
 import { fillArray } from "./fill-array.js";
 import { CODES, First, MEANINGS, Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import { type CoreCounts, type Health, readCounts, readHealth, type Stats, staticNodeWarning } from "./health.js";
+import {
+  type CoreCounts,
+  type Health,
+  isObstructed,
+  readCounts,
+  readHealth,
+  type Stats,
+  staticNodeWarning,
+} from "./health.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
 import { type LeaseSession, SESSION } from "./lease-session.js";
 import { giveArray, listOf, takeArray } from "./lists.js";
@@ -457,6 +465,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly tryNext = (): bigint | undefined => {
     const now = this.#clock();
     if (this.#hasIdAt(now)) return this.#ids[this.#cursor++] as bigint;
+    if (Host.FILES && this.#isLocal && isObstructed(this.#requirePort(), this.#handle, now)) return undefined;
     const id = this.#tryRefill(now, 0);
     // A refusal of the clock that says when to retry is retryable, and no lease has to hear of it (`LeaseSession.refused`): an error
     // would take most of the time of the call.

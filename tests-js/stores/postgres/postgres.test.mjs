@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
-import { LeaseError } from "frazil";
+import { Layout, LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
 import postgres from "postgres";
 import { attempt, checkNodeWidths, checkSetUp, hex, layout, newScopeOf, renewalOf } from "../attempts.mjs";
@@ -518,7 +518,9 @@ test("wrong options and requests are refused before the server is asked", async 
   await assert.rejects(store.ensure({ scope: "s" }), { code: "INVALID_ARGUMENT", field: "behind" });
   await assert.rejects(store.acquire(), { code: "INVALID_ARGUMENT", field: "request" });
   for (const [field, options] of [
-    ["windowMaxMs", { layout: "default", windowMaxMs: 0 }],
+    // In seconds; and less than three ticks.
+    ["windowMaxMs", { layout: "default", windowMaxMs: 60 }],
+    ["windowMaxMs", { layout: Layout.named("baidu").with({ epochMs: 1_704_067_200_000 }), windowMaxMs: 2999 }],
     ["windowMaxMs", { layout: "default", windowMaxMs: 86_400_001 }],
     ["nodes.to", { layout: "default", nodes: { from: 0, to: 1024 } }],
     ["nodes.from", { layout: "default", nodes: { from: -1, to: 3 } }],
