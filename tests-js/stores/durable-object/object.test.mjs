@@ -46,6 +46,15 @@ for (const date of DATES) {
       });
     });
 
+    test("an object that has the last node id of the layout, as older ones have, serves programs that do not ask for it", async () => {
+      const scope = newScope();
+      const all = server.store("OBJECTS", { nodes: { from: 576, to: 1023 } });
+      await all.init({ scope, layout: "default", nodes: { from: 576, to: 1023 } });
+      assert.equal((await store.acquire(attempt({ scope }))).node, 576);
+      const fewer = server.store("OBJECTS", { nodes: { from: 576, to: 1021 } });
+      await assert.rejects(fewer.acquire(attempt({ scope })), { code: "STORE_REFUSED", message: /576 to 1023/ });
+    });
+
     test("init() is for another range or window, and refuses a scope that has begun", async () => {
       const scope = newScope();
       await assert.rejects(store.init({ scope, layout: "default", nodes: { from: 0, to: 9 } }), {

@@ -4,7 +4,7 @@
  * hint, but for the last one, which is that of a state file. So hints can be turned on and off, and programs with and without them be
  * mixed.
  */
-import { leasedNodes, type NodeRange } from "../default-nodes.js";
+import { leasedNodes, localNode, type NodeRange } from "../default-nodes.js";
 import { configError, LeaseError, refusal } from "../errors.js";
 import { MAX_NODE } from "./limits.js";
 
@@ -54,6 +54,18 @@ export function nodesOf(hint: LocationHint | undefined, count: number): NodeRang
   if (hint === undefined) return { ...leasedNodes(count), from: LOCATION_HINTS.length * part };
   const from = LOCATION_HINTS.indexOf(hint) * part;
   return { from, to: from + part - 1 };
+}
+
+/**
+ * Whether an object that was made for some node ids may grant them to a program that asks for others: it may if those are all that it
+ * has. Who asks for all before the last one of the layout takes that one too. Only a range that was given has it, or an object that was
+ * made when leases had all node ids, and no other object of the scope has it.
+ *
+ * @internal
+ */
+export function mayGrant(made: NodeRange, { from, to }: NodeRange, count: number): boolean {
+  const last = localNode(count);
+  return made.from >= from && made.to <= (to === last - 1 ? last : to);
 }
 
 /** What a request to a Worker has in `request.cf`, as far as it tells where the Worker runs. */

@@ -19,8 +19,9 @@ import type { NodeRange } from "../default-nodes.js";
 import { configError, FrazilError } from "../errors.js";
 import { notInitialised, storeRefused, storeUnavailable } from "../stores/answers.js";
 import { type Reply, replyOf } from "../stores/error-data.js";
+import { nodeCountOf } from "../stores/layout-text.js";
 import { WORKERS_WINDOW_MAX_MS } from "../stores/limits.js";
-import { isNodeRange, NODES_RULE } from "../stores/object-nodes.js";
+import { isNodeRange, mayGrant, NODES_RULE } from "../stores/object-nodes.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -191,16 +192,20 @@ export class FrazilLeases extends Base {
   }
 
   /** Makes the record of a scope that is new, or compares the node ids of the record. */
-  #open({ scope: name, layout, nodes: { from, to } }: ObjectAcquireRequest): void {
+  #open({ scope: name, layout, nodes }: ObjectAcquireRequest): void {
+    const { from, to } = nodes;
     const scope = this.#tables.scope(name);
     const record = { scope: name, layout, nodeFrom: from, nodeTo: to, windowMaxMs: WORKERS_WINDOW_MAX_MS };
     if (scope === undefined) this.#make(record);
     else if (scope.layout === UNKNOWN_LAYOUT) this.#adopt(name, { ...record, nextNode: from });
-    else if (scope.layout === layout && (scope.nodeFrom < from || scope.nodeTo > to))
+    else if (scope.layout === layout) {
+      const made = { from: scope.nodeFrom, to: scope.nodeTo };
+      if (mayGrant(made, nodes, nodeCountOf(layout))) return;
       throw storeRefused(
-        `the object of the scope "${name}" was made for the node ids ${scope.nodeFrom} to ${scope.nodeTo}, and this program asks for ` +
+        `the object of the scope "${name}" was made for the node ids ${made.from} to ${made.to}, and this program asks for ` +
           `${from} to ${to}: give every program of the scope the same option nodes, or use another scope, whose IDs go to another column`,
       );
+    }
   }
 
   #make(record: ScopeRecord): boolean {
