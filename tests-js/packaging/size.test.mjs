@@ -73,7 +73,7 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // `preferredNode()`, only if it is used, 0.35; renewing by calls 0.2; late answers 0.2; where a store looked for a record 0.2; what its
 // driver shares with that of Workers 0.17; what to call in a Worker 0.17; leases in each request, by scope, 0.21; node ids from the
 // environment 0.2; one listener of a signal 0.1; random numbers that a clone shares 0.17 (of which 0.05 in `frazil/segment` and
-// `frazil/workers`, which draw too, and 0.02 for Workers, which nobody clones); what the promise says without `await` 0.12.
+// `frazil/workers`, which draw too); what the promise says without `await` 0.12.
 //
 // **`frazil/segment`** is the class and what it asks of the store. The queue of calls that wait, its errors, what a process knows of a tag,
 // collected segments and lost timers take 0.94; calls apart from timers and queue, and the names of the classes, 0.35.
@@ -83,8 +83,9 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // segments. Errors for a Worker take 0.5; options changed and checked by name, at most 16 sources, 0.4; replies of objects that are none,
 // kinds of bindings, ranges beyond the layout, records and tables that are not the class's own 0.6; a counter that covers every range 0.25;
 // a stub, which has a method of every name, 0.17; calls that a store refuses for good, and the place of `ctx`, 0.11; calls of a
-// promise without `await` 0.13. `durable()` and `segmented()` are left out where nothing uses them, but for 0.06. **`segmented()`**: what a
-// segment hands out, requests for ranges, and their errors; one clock for all waiting requests and how long a try has take 0.25.
+// promise without `await` 0.11; node ids of new objects and of those of older versions 0.12. `durable()` and `segmented()` are left out
+// where nothing uses them, but for 0.06. **`segmented()`**: what a segment hands out, requests for ranges, and their errors; one clock
+// for all waiting requests and how long a try has take 0.25.
 //
 // **`frazil/decode`**: printing and copying a decoded value show all fields. **`frazil/transport`**: the check of an ID and the errors, as
 // there, 0.8, and the four calls 1.0, of which `readIds` for values of any depth takes 0.2.
@@ -104,7 +105,7 @@ const CEILINGS = [
   ],
   [
     "frazil/workers, beyond frazil",
-    16.609375 * KIB,
+    16.703125 * KIB,
     () => bundled(WORKER, WORKERD) - bundled('export * from "frazil"', WORKERD),
   ],
   ["segmented(), beyond that", 3.84375 * KIB, () => bundled(NUMBERS, WORKERD) - bundled(WORKER, WORKERD)],

@@ -9,7 +9,8 @@
  * await store.init({ layout: "default" }); // once for each scope, by hand or in a script of yours
  * ```
  *
- * - **One script and one round trip for each operation.** A script that is sent again after a lost answer finds its nonce.
+ * - **One script and one round trip for each operation.** A script that is sent again after a lost answer finds its nonce. A server with
+ *   replicas confirms what it has granted in a second round trip.
  * - **The clock is that of the server**, `TIME` inside the script.
  * - **Lost writes are fenced**: a restart and a failover are another incarnation (`run_id` and `master_replid`).
  * - **Nothing expires.** A scope without its record is refused, whatever else is there.
@@ -100,7 +101,15 @@ end
 local run, history = fact(server, "run_id"), fact(replication, "master_replid")
 if not run or not history then return {"anonymous"} end
 local incarnation = run .. "/" .. history
+local confirmed = (tonumber(replicas) or 0) > 0 and incarnation or ""
 `;
+
+/**
+ * Whether the server that granted something may still grant. A primary that stood still, as a paused machine does, reads what came
+ * meanwhile in turn: first what its replicas wrote, so that they seem to be there, then requests, and then that its replicas have left
+ * it for another primary. It has read all of that before a request arrives that was sent after its first answer.
+ */
+const CONFIRM = `{incarnation}return {"primary", incarnation}`;
 
 /** Whether the server may remove the keys of a scope. Not read by renewals: it costs as much as the rest of the script. */
 const EVICTION = `local policy = fact(redis.call("INFO", "memory"), "maxmemory_policy")
@@ -110,6 +119,7 @@ if policy and policy ~= "noeviction" then return {"evicting", policy} end
 /** The incarnation by an expression of the user. */
 const EXPRESSION = `local incarnation = ({lua})
 if type(incarnation) ~= "string" then return {"anonymous"} end
+local confirmed = ""
 `;
 
 /** The record of the scope. */
@@ -139,7 +149,9 @@ local function write(row)
   redis.call("HSET", rows, row.node, text)
   redis.call("ZADD", ends, whole(row.till), row.node)
 end
-local function lease(row) return {"granted", whole(now), whole(tonumber(row.node)), whole(row.from), whole(row.till)} end
+local function lease(row)
+  return {"granted", whole(now), whole(tonumber(row.node)), whole(row.from), whole(row.till), confirmed}
+end
 `;
 
 /**
@@ -364,15 +376,15 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
   async acquire(request: AcquireRequest): Promise<Answer> {
     checkAcquire(request);
     const { scope, layout, windowMs, grant, nonce, owner, node, signal } = request;
-    const reply = await this.#run(ACQUIRE, keysOf(scope), [layout, windowMs, grant, nonce, owner, node ?? ""], signal);
-    return answerIn(reply, grant);
+    const given = [layout, windowMs, grant, nonce, owner, node ?? ""];
+    return answerIn(await this.#runConfirmed(ACQUIRE, keysOf(scope), given, signal), grant);
   }
 
   async renew(request: RenewRequest): Promise<Answer> {
     checkRenew(request);
     const { scope, layout, windowMs, grant, nonce, node, untilMs, signal } = request;
-    const reply = await this.#run(RENEW, keysOf(scope), [layout, windowMs, grant, nonce, node, untilMs], signal);
-    return answerIn(reply, grant);
+    const given = [layout, windowMs, grant, nonce, node, untilMs];
+    return answerIn(await this.#runConfirmed(RENEW, keysOf(scope), given, signal), grant);
   }
 
   async release(request: ReleaseRequest): Promise<boolean> {
@@ -439,6 +451,22 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
   #keyOf(tag: string): string {
     const { keyPrefix } = ((this.#client as { options?: unknown }).options ?? {}) as { keyPrefix?: unknown };
     return `${typeof keyPrefix === "string" ? keyPrefix : ""}${tagKey(tag)}`;
+  }
+
+  /** Runs a script that may grant, and has the server confirm what it granted, if it has replicas. */
+  async #runConfirmed(
+    script: string,
+    keys: readonly string[],
+    given: readonly (string | number)[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly string[]> {
+    const reply = await this.#run(script, keys, given, signal);
+    const [outcome, , , , , incarnation] = reply;
+    if (outcome !== "granted" || !incarnation) return reply;
+    const [, present] = await this.#run(CONFIRM, keys, [], signal);
+    if (present !== incarnation)
+      throw storeUnavailable("another server has become the primary while a lease was granted");
+    return reply;
   }
 
   /** Runs a script on keys. Returns its reply: what came of it, and then the values, all as text. */
