@@ -8,7 +8,7 @@ import mysql from "mysql2/promise";
 import { frazil } from "../cli/cli.mjs";
 import { attempt } from "./attempts.mjs";
 import { MySqlServer } from "./mysql/server.mjs";
-import { PostgresServer, poolTo } from "./postgres/server.mjs";
+import { PostgresServer, poolTo, program } from "./postgres/server.mjs";
 
 /** What the command prints. */
 async function printed(...args) {
@@ -46,6 +46,11 @@ test("postgres: the SQL runs, in the schema of the store; a scope that is not th
   assert.match(text, /^-- Raises the fence of the scope "orders" .*\n-- .*psql -v ON_ERROR_STOP=1/);
   let rows;
   await checkFence(store, text, async () => {
+    // As with AUTOCOMMIT off in ~/.psqlrc: what nobody commits is lost at the end.
+    execFileSync(program("psql"), ["--no-psqlrc", "-v", "ON_ERROR_STOP=1", "-v", "AUTOCOMMIT=off", server.url], {
+      input: text,
+    });
+    assert.equal((await store.acquire(attempt({ scope: "orders" }))).reason, "fenced");
     rows = await server.query(text);
   });
   assert.deepEqual(
@@ -65,7 +70,8 @@ test("mysql: the SQL runs, and shows every scope", async (t) => {
   await store.migrate();
   const text = await printed("mysql", "--scope", "orders");
   let shown;
-  const address = ["--no-defaults", "--host=127.0.0.1", `--port=${server.port}`, "--user=root", "test"];
+  const commitsNothing = "--init-command=SET autocommit = 0";
+  const address = ["--no-defaults", "--host=127.0.0.1", `--port=${server.port}`, "--user=root", commitsNothing, "test"];
   await checkFence(store, text, () => {
     shown = execFileSync("/usr/bin/mariadb", address, { input: text, encoding: "utf8" });
   });
