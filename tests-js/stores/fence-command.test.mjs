@@ -9,7 +9,7 @@ import mysql from "mysql2/promise";
 import { frazil } from "../cli/cli.mjs";
 import { checkFence, checkPrintedFence } from "./attempts.mjs";
 import { MySqlServer } from "./mysql/server.mjs";
-import { PostgresServer, poolTo } from "./postgres/server.mjs";
+import { PostgresServer, poolTo, program } from "./postgres/server.mjs";
 
 /** What the command prints. */
 async function printed(...args) {
@@ -26,7 +26,9 @@ test("postgres: the SQL runs, in the schema of the store; a scope that is not th
   const store = new PostgresStore(pool, { schema: "app" });
   await store.migrate();
   const print = (scope) => printed("postgres", "--scope", scope, "--schema", "app");
-  await checkPrintedFence(store, print, (text) => server.query(text));
+  // As with AUTOCOMMIT off in ~/.psqlrc: what nobody commits is lost at the end.
+  const address = ["--no-psqlrc", "-v", "ON_ERROR_STOP=1", "-v", "AUTOCOMMIT=off", server.url];
+  await checkPrintedFence(store, print, (text) => execFileSync(program("psql"), address, { input: text }));
   const text = await print("orders");
   assert.match(text, /^-- Raises the fence of the scope "orders" .*\n-- .*psql -v ON_ERROR_STOP=1/);
   const shown = await server.query(text);
@@ -45,7 +47,8 @@ test("mysql: the SQL runs, and shows every scope", async (t) => {
   const store = new MySqlStore(pool);
   await store.migrate();
   const print = (scope) => printed("mysql", "--scope", scope);
-  const address = ["--no-defaults", "--host=127.0.0.1", `--port=${server.port}`, "--user=root", "test"];
+  const commitsNothing = "--init-command=SET autocommit = 0";
+  const address = ["--no-defaults", "--host=127.0.0.1", `--port=${server.port}`, "--user=root", commitsNothing, "test"];
   const run = (text) => execFileSync("/usr/bin/mariadb", address, { input: text, encoding: "utf8" });
   await checkPrintedFence(store, print, run);
   assert.match(

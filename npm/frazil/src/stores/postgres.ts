@@ -52,9 +52,10 @@ import {
   type Query,
   queryOf,
   type Row,
+  STARTED,
   stateOf,
-  WRITTEN_BY,
   waitOf,
+  writtenBy,
 } from "./postgres-client.js";
 import { PostgresTags, SEGMENT_TABLE, tagRecords } from "./postgres-segments.js";
 import {
@@ -149,7 +150,7 @@ const RECORD = `SELECT s.*, c.now_ms, CASE
     FROM {scopes} s CROSS JOIN clock c WHERE s.scope = $1::text`;
 
 /** A row of an answer: the lease in `granted`, or else the reason. */
-const ANSWER = `c.now_ms, g.node, g.from_ms, g.until_ms, r.layout, r.window_max_ms`;
+const ANSWER = `c.now_ms, g.node, g.from_ms, g.until_ms, g.written, r.layout, r.window_max_ms`;
 
 /** How many rows are made at a time: 1,024 holders that start at once then wait 64 times for the lock, and not 1,024 times. */
 const ROWS = 16;
@@ -170,7 +171,7 @@ const ROWS = 16;
 const ACQUIRE = `WITH clock AS MATERIALIZED (${CLOCK}),
 record AS MATERIALIZED (${RECORD}),
 mine AS MATERIALIZED (
-  SELECT l.node, l.from_ms, l.until_ms, l.nonce = $5::text AS retried
+  SELECT l.node, l.from_ms, l.until_ms, l.xmin AS written, l.nonce = $5::text AS retried
   FROM record r JOIN {leases} l ON l.scope = r.scope AND l.grant_id = $4::text
 ),
 allowed AS MATERIALIZED (
@@ -188,7 +189,7 @@ taken AS (
   UPDATE {leases} l
   SET from_ms = f.from_ms, until_ms = f.now_ms + $3::bigint, grant_id = $4::text, nonce = $5::text, owner = $6::text
   FROM free f WHERE l.scope = $1::text AND l.node = f.node
-  RETURNING l.node, l.from_ms, l.until_ms
+  RETURNING l.node, l.from_ms, l.until_ms, l.xmin AS written
 ),
 grown AS (
   UPDATE {scopes} s SET next_node = greatest(s.next_node, a.wanted) + ${ROWS}
@@ -200,14 +201,16 @@ grown AS (
 made AS (
   INSERT INTO {leases} (scope, node, from_ms, until_ms, grant_id, nonce, owner)
   SELECT $1::text, w.node, w.from_ms, w.now_ms + $3::bigint, $4::text, $5::text, $6::text FROM grown w
-  RETURNING node, from_ms, until_ms
+  RETURNING node, from_ms, until_ms, xmin AS written
 ),
 spare AS (
   INSERT INTO {leases} (scope, node, from_ms, until_ms)
   SELECT $1::text, n, 0, 0 FROM grown w CROSS JOIN generate_series(w.seen, w.last) n WHERE n <> w.node
   ON CONFLICT (scope, node) DO NOTHING
 ),
-granted AS (SELECT node, from_ms, until_ms FROM mine WHERE retried UNION ALL SELECT * FROM taken UNION ALL SELECT * FROM made),
+granted AS (
+  SELECT node, from_ms, until_ms, written FROM mine WHERE retried UNION ALL SELECT * FROM taken UNION ALL SELECT * FROM made
+),
 answer AS MATERIALIZED (
   SELECT ${ANSWER}, r.scope, r.refused, r.fence_ms,
     CASE WHEN g.node IS NOT NULL OR r.refused IS NOT NULL THEN NULL
@@ -227,7 +230,7 @@ SELECT now_ms, node, from_ms, until_ms, layout, window_max_ms,
   CASE WHEN node IS NULL AND scope IS NOT NULL AND refused IS NULL AND NOT EXISTS (SELECT FROM mine)
     THEN greatest(now_ms, fence_ms, unfenced_ms)
   END AS free_at_ms,
-  ${WRITTEN_BY}
+  ${writtenBy("written")}
 FROM answer`;
 
 /**
@@ -249,9 +252,9 @@ renewed AS (
     AND (l.until_ms <= $7::bigint OR l.nonce = $5::text)
     AND $7::bigint + r.window_max_ms > r.fence_ms
     AND (l.until_ms >= $7::bigint OR r.fence_ms >= r.now_ms + r.window_max_ms)
-  RETURNING l.node, l.from_ms, l.until_ms
+  RETURNING l.node, l.from_ms, l.until_ms, l.xmin AS written
 )
-SELECT ${ANSWER}, NULL::bigint AS free_at_ms, ${WRITTEN_BY},
+SELECT ${ANSWER}, NULL::bigint AS free_at_ms, ${writtenBy("g.written")},
   CASE WHEN g.node IS NOT NULL THEN NULL
     WHEN r.scope IS NULL THEN 'missing'
     WHEN r.refused IS NOT NULL THEN r.refused
@@ -271,7 +274,7 @@ const RELEASE = `WITH settings AS MATERIALIZED (SELECT ${DURABLE})
 UPDATE {leases} l SET until_ms = greatest(l.from_ms, $4::bigint), grant_id = NULL, owner = NULL
 FROM settings
 WHERE l.scope = $1::text AND l.node = $3::bigint AND l.grant_id = $2::text AND l.until_ms <= $5::bigint
-RETURNING l.node, ${WRITTEN_BY}`;
+RETURNING l.node, ${writtenBy("l.xmin")}`;
 
 /**
  * `ensure` and `fence`. Invariant: the fence only grows, and lies beyond every window that the rows may have lost. Clock:
@@ -288,10 +291,11 @@ raised AS (
   WHERE s.scope = $1::text
     AND (s.incarnation IS DISTINCT FROM c.incarnation OR $2::text = 'always'
       OR ($2::text = 'behind' AND s.fence_ms < c.now_ms + s.window_max_ms))
-  RETURNING s.fence_ms
+  RETURNING s.fence_ms, s.xmin AS written
 )
-SELECT s.scope, coalesce(f.fence_ms, s.fence_ms) AS fence_ms, ${WRITTEN_BY}
-FROM {scopes} s LEFT JOIN raised f ON true WHERE s.scope = $1::text`;
+SELECT s.scope, coalesce(f.fence_ms, s.fence_ms) AS fence_ms,
+  (f.fence_ms >= c.now_ms + s.window_max_ms + ${FENCE_MARGIN_MS})::text AS covers, ${writtenBy("f.written")}
+FROM {scopes} s CROSS JOIN clock c LEFT JOIN raised f ON true WHERE s.scope = $1::text`;
 
 /**
  * `init`. Invariant: a record is written once, and never for a scope whose rows are still there. No clock: the fence is 0.
@@ -320,9 +324,6 @@ VALUES ($1, $2, $3, $4, $3, $5, 0, ({incarnation})::text);
  */
 const SERVER = `SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' ||
       substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
-
-/** When the server was started, in milliseconds: its text would have the time zone of the session. */
-const STARTED = "'/' || floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint::text";
 
 /**
  * What a table has and its copy lacks: the OIDs of its database and its own. A dump that is loaded and a database that is cloned have
@@ -375,7 +376,9 @@ const CONFLICTS = [
 const NO_SCHEMA = "3F000";
 const NO_TABLE = "42P01";
 const NOT_IN_STATE = "55000";
-/** Of a server that is asked what it does not know: the expression of the incarnation. */
+/** What a server lacks: it takes no writes, or cannot say which incarnation it is. */
+type Lack = "writes" | "incarnation" | undefined;
+/** Of a server that is asked what it does not know, such as the expression of the incarnation. */
 const UNKNOWN_FUNCTION = ["42883", "0A000", NOT_IN_STATE];
 
 /** Leases in the tables `frazil_scopes` and `frazil_leases`, and segments in `frazil_segments`. */
@@ -474,6 +477,11 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     const rows = await this.#run(ENSURE, [scope, when], signal);
     const [row] = rows ?? [];
     if (row === undefined) throw notInitialised(this, scope, await this.#place(signal));
+    // Any other fence may have been raised by another process meanwhile.
+    if (when === "always" && row["covers"] !== "true")
+      throw storeRefused(
+        `the fence of the scope "${scope}" was not raised: row-level security, a trigger or a rule keeps its record as it is. Raise it as the owner of the table`,
+      );
     return wholeOf("fence_ms", row["fence_ms"]);
   }
 
@@ -529,15 +537,18 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
         if (state === NO_SCHEMA || (state === NO_TABLE && (await this.#says(lacksTables(statement), signal))))
           return undefined;
         if (!CONFLICTS.includes(state) || attempt === MAX_ATTEMPTS)
-          throw this.#errorOf(
-            error,
-            state,
-            statement,
-            state === NOT_IN_STATE && (await this.#says("pg_is_in_recovery()", signal)),
-          );
+          throw this.#errorOf(error, state, statement, await this.#lackOf(state, signal));
         await pause(attempt, signal);
       }
     }
+  }
+
+  /** What the server lacks that answered with this SQLSTATE, if it says so. */
+  async #lackOf(state: string, signal: AbortSignal | undefined): Promise<Lack> {
+    if (!UNKNOWN_FUNCTION.includes(state)) return undefined;
+    if (state === NOT_IN_STATE && (await this.#says("pg_is_in_recovery()", signal))) return "writes";
+    // Rules and foreign tables have one of these codes too.
+    return (await this.#says("coalesce(({server})::text, '') >= ''", signal)) ? undefined : "incarnation";
   }
 
   /** Whether a condition holds, for what a SQLSTATE alone does not tell: messages are in the language of the server. */
@@ -550,8 +561,8 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     return untilAborted(asking, signal);
   }
 
-  /** The error for a failure of the client, which stays its cause. `isReplica`: whether the server has said so. */
-  #errorOf(error: unknown, state: string, statement: string, isReplica: boolean): LeaseError {
+  /** The error for a failure of the client, which stays its cause. */
+  #errorOf(error: unknown, state: string, statement: string, lack: Lack): LeaseError {
     const reported = `Postgres answered ${state} (${(error as Error).message})`;
     if (state === "42501")
       return storeRefused(
@@ -561,14 +572,14 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
         error,
       );
     if (state === FAILED_TRANSACTION) return storeRefused(`${reported}: ${TRANSACTION_RULE}`, error);
-    if (state === "25006" || isReplica)
+    if (state === "25006" || lack === "writes")
       return storeRefused(
         `${reported}: this server takes no writes from here: it is a read-only replica, or transactions are read-only by default. Connect to the primary`,
         error,
       );
     if (state === "23502" && columnOf(error) === "incarnation")
       return storeRefused(`${reported}: ${NO_INCARNATION}`, error);
-    if (UNKNOWN_FUNCTION.includes(state))
+    if (lack === "incarnation")
       return storeRefused(
         `${reported}: this server cannot say which incarnation it is (Aurora, CockroachDB). Pass the option incarnation: ` +
           '{ sql: "…" } with an expression whose value changes when acknowledged writes may have been lost',
@@ -582,7 +593,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
         error,
       );
     // Other statements that cannot run here, wrong credentials, and a database that does not exist.
-    if (/^(42|22|28|3D)/.test(state)) return storeRefused(reported, error);
+    if (/^(0A|42|22|28|3D)/.test(state)) return storeRefused(reported, error);
     if (state) return storeUnavailable(reported, error);
     const { errno, sqlState } = (error ?? {}) as { errno?: unknown; sqlState?: unknown };
     if (typeof errno === "number" && typeof sqlState === "string")
@@ -618,7 +629,7 @@ function completion(options: PostgresStoreOptions): (statement: string) => strin
   const isOurs = incarnation === "postgres" || incarnation === "postgres-with-start";
   let sql: unknown;
   if (incarnation === "postgres") sql = SERVER;
-  else if (incarnation === "postgres-with-start") sql = `${SERVER} || ${STARTED}`;
+  else if (incarnation === "postgres-with-start") sql = `${SERVER} || '/' || ${STARTED}`;
   else if (incarnation === "none-accepting-repeats-after-failover") sql = "''";
   else sql = (incarnation as { sql?: unknown } | null)?.sql;
   if (typeof sql !== "string" || sql.trim() === "") throw optionError("incarnation", incarnation, INCARNATION_RULE);
@@ -675,12 +686,15 @@ export function postgresFence(name: string, store: PostgresStoreOptions): string
   const scope = fencedScope({ scope: name });
   return completion(store)(`-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
 -- On the primary, before the programs start: npx frazil fence postgres … | psql -v ON_ERROR_STOP=1 "$DATABASE_URL"
+BEGIN; -- also where the client commits nothing by itself
 DO $frazil$ BEGIN
+  PERFORM {durable};
   UPDATE {scopes} SET incarnation = ({incarnation})::text, fence_ms = greatest(fence_ms,
     floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + window_max_ms + ${FENCE_MARGIN_MS})
   WHERE scope = '${scope}';
   IF NOT FOUND THEN RAISE EXCEPTION 'this database has no scope "${scope}"'; END IF;
 END $frazil$;
+COMMIT;
 SELECT scope, to_timestamp(fence_ms / 1000.0) AS nothing_is_granted_before FROM {scopes} ORDER BY scope;
 `);
 }
