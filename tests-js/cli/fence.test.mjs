@@ -14,7 +14,10 @@ test("sqlite and d1: the SQL raises the fence and nothing else", async () => {
   for (const store of ["sqlite", "d1"]) {
     const text = await printed(store);
     assert.match(text, /^-- Raises the fence of the scope "default"/);
-    assert.match(text, /\+ window_max_ms \+ 5000\) WHERE scope = 'default';\nSELECT scope, /);
+    assert.match(
+      text,
+      /\+ window_max_ms \+ 5000\) WHERE scope = 'default';\n-- Fails where there is no such scope:\nSELECT /,
+    );
   }
 });
 

@@ -57,7 +57,7 @@ test("postgres: the SQL runs, in the schema of the store; a scope that is not th
   await pool.end();
 });
 
-test("mysql: the SQL runs, and shows every scope", async (t) => {
+test("mysql: the SQL runs, and shows every scope; one that is not there is an error", async (t) => {
   const server = await MySqlServer.start();
   t.after(() => server.crash());
   const pool = mysql.createPool(server.address({ database: "test" }));
@@ -70,6 +70,9 @@ test("mysql: the SQL runs, and shows every scope", async (t) => {
     shown = execFileSync("/usr/bin/mariadb", address, { input: text, encoding: "utf8" });
   });
   assert.match(shown, /^scope\tnothing_is_granted_before_utc\norders\t20.*\nothers\t1970-01-01 .*\n$/);
+  const missing = await printed("mysql", "--scope", "nowhere");
+  const run = () => execFileSync("/usr/bin/mariadb", address, { input: missing, encoding: "utf8", stdio: "pipe" });
+  assert.throws(run, { status: 1, stderr: /this database has no scope "nowhere"/ });
   await pool.end();
 });
 

@@ -271,6 +271,15 @@ test("npx frazil ddl d1 prints statements that make the tables and the record of
   await checkTags("d1", store, run);
 });
 
+test("npx frazil fence d1 raises the fence, and fails where there is no such scope", async () => {
+  const printed = (scope) =>
+    execFileSync(process.execPath, [cli, "fence", "d1", "--scope", scope], { encoding: "utf8" });
+  await store.init({ scope: "fenced", layout: "default" });
+  await run(printed("fenced"));
+  assert.equal((await store.acquire(attempt({ scope: "fenced" }))).reason, "fenced");
+  await assert.rejects(run(printed("nowhere")), /this database has no scope "nowhere"/);
+});
+
 test("what is no database, and a session of one, are refused", async () => {
   for (const given of [undefined, null, {}, "DB", { prepare() {} }])
     assert.throws(() => new D1Store(given), { code: "INVALID_ARGUMENT", message: /"d1_databases"/ });

@@ -261,6 +261,17 @@ test("fence() holds acquisitions back", async () => {
   db.close();
 });
 
+test("npx frazil fence raises the fence, and fails where there is no such scope", async () => {
+  const cli = fileURLToPath(new URL("../../../npm/frazil/dist/cli.mjs", import.meta.url));
+  const printed = (scope) =>
+    execFileSync(process.execPath, [cli, "fence", "sqlite", "--scope", scope], { encoding: "utf8" });
+  const { db, store } = await opened();
+  db.exec(printed("s"));
+  assert.equal((await store.acquire(attempt())).reason, "fenced");
+  assert.throws(() => db.exec(printed("nowhere")), /this database has no scope "nowhere"/);
+  db.close();
+});
+
 test("what is no connection is refused", () => {
   for (const database of [undefined, null, "leases.db", {}, { query() {} }])
     assert.throws(() => new SqliteStore(database), { code: "INVALID_ARGUMENT", field: "database" });
