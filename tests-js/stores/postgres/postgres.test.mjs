@@ -519,6 +519,7 @@ test("wrong options and requests are refused before the server is asked", async 
   await assert.rejects(store.acquire(), { code: "INVALID_ARGUMENT", field: "request" });
   for (const [field, options] of [
     ["windowMaxMs", { layout: "default", windowMaxMs: 0 }],
+    ["windowMaxMs", { layout: "default", windowMaxMs: 60 }],
     ["windowMaxMs", { layout: "default", windowMaxMs: 86_400_001 }],
     ["nodes.to", { layout: "default", nodes: { from: 0, to: 1024 } }],
     ["nodes.from", { layout: "default", nodes: { from: -1, to: 3 } }],

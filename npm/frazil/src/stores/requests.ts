@@ -20,6 +20,8 @@ import type {
   WindowRequest,
 } from "./store.js";
 
+/** No lease has a shorter window (`LeaseTerms::usual`): a scope of 60 would be one in seconds, in which nobody could have one. */
+const SHORTEST_WINDOW_MS = 1000;
 /** The longest window that a scope may allow: a day. A fence lasts as long, and nobody can acquire meanwhile. */
 const LONGEST_WINDOW_MS = 24 * 60 * 60 * 1000;
 /** The latest time of a `Date`: every later one is a mistake of units. */
@@ -147,7 +149,7 @@ export function recordOf(options: InitOptions, nodesByDefault = leasedNodes): Sc
     layout: layoutText(layout),
     nodeFrom: option("nodes.from", from, 0, last),
     nodeTo: option("nodes.to", to, from, last),
-    windowMaxMs: option("windowMaxMs", windowMaxMs, 1, LONGEST_WINDOW_MS),
+    windowMaxMs: option("windowMaxMs", windowMaxMs, SHORTEST_WINDOW_MS, LONGEST_WINDOW_MS),
   };
 }
 
