@@ -73,7 +73,7 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // `preferredNode()`, only if it is used, 0.35; renewing by calls 0.2; late answers 0.2; where a store looked for a record 0.2; what its
 // driver shares with that of Workers 0.17; what to call in a Worker 0.17; leases in each request, by scope, 0.21; node ids from the
 // environment 0.2; one listener of a signal 0.1; random numbers that a clone shares 0.15 (of which 0.05 in `frazil/segment` and
-// `frazil/workers`, which draw too); what the promise says without `await` 0.12.
+// `frazil/workers`, which draw too; that nobody copies an isolate 0.01); what the promise says without `await` 0.11.
 //
 // **`frazil/segment`** is the class and what it asks of the store. The queue of calls that wait, its errors, what a process knows of a tag,
 // collected segments and lost timers take 0.94; calls apart from timers and queue, and the names of the classes, 0.35.
@@ -81,10 +81,11 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // **`frazil/workers`** is what a Worker with a lease uploads beyond one with `frazil`, whose code is not counted: the client, which is
 // `frazil/lease` with another driver, and the object, with the rules of the store over SQLite, the check of each request and row, and
 // segments. Errors for a Worker take 0.5; options changed and checked by name, at most 16 sources, 0.4; replies of objects that are none,
-// kinds of bindings, ranges beyond the layout, records and tables that are not the class's own 0.6; a counter that covers every range 0.25;
-// a stub, which has a method of every name, 0.17; calls that a store refuses for good, and the place of `ctx`, 0.11; calls of a
-// promise without `await` 0.11. `durable()` and `segmented()` are left out where nothing uses them, but for 0.06. **`segmented()`**: what a
-// segment hands out, requests for ranges, and their errors; one clock for all waiting requests and how long a try has take 0.25.
+// kinds of bindings, ranges beyond the layout, records and tables that are not the class's own 0.6; a counter that covers every range
+// 0.25; a stub, which has a method of every name, 0.17; calls that a store refuses for good, and the place of `ctx`, 0.11; calls of a
+// promise without `await` 0.11; a longest window under a second 0.01. `durable()` and `segmented()` are left out where nothing uses them,
+// but for 0.06. **`segmented()`**: what a segment hands out, requests for ranges, and their errors; one clock for all waiting requests and
+// how long a try has take 0.25.
 //
 // **`frazil/decode`**: printing and copying a decoded value show all fields. **`frazil/transport`**: the check of an ID and the errors, as
 // there, 0.8, and the four calls 1.0, of which `readIds` for values of any depth takes 0.2.
@@ -96,11 +97,7 @@ const NUMBERS = 'export * from "frazil"; export { FrazilLeases, leased, segmente
 const CEILINGS = [
   ["the workerd entry", 13.25 * KIB, () => bundled('export * from "frazil"', WORKERD)],
   ["its WebAssembly module", 18.484375 * KIB, () => gzipped(readFileSync(join(root, "npm/frazil/dist/frazil.wasm")))],
-  [
-    "frazil/lease",
-    10.859375 * KIB,
-    () => bundled('export * from "./npm/frazil/dist/lease.mjs"', ["browser"], ["frazil"]),
-  ],
+  ["frazil/lease", 10.875 * KIB, () => bundled('export * from "./npm/frazil/dist/lease.mjs"', ["browser"], ["frazil"])],
   [
     "frazil/segment",
     7.65625 * KIB,
@@ -108,7 +105,7 @@ const CEILINGS = [
   ],
   [
     "frazil/workers, beyond frazil",
-    16.578125 * KIB,
+    16.59375 * KIB,
     () => bundled(WORKER, WORKERD) - bundled('export * from "frazil"', WORKERD),
   ],
   ["segmented(), beyond that", 3.84375 * KIB, () => bundled(NUMBERS, WORKERD) - bundled(WORKER, WORKERD)],
