@@ -40,7 +40,7 @@ test("postgres: the SQL runs, in the schema of the store; a scope that is not th
   await pool.end();
 });
 
-test("mysql: the SQL runs, and shows every scope", async (t) => {
+test("mysql: the SQL runs, and shows every scope; one that is not there is an error", async (t) => {
   const server = await MySqlServer.start();
   t.after(() => server.crash());
   const pool = mysql.createPool(server.address({ database: "test" }));
@@ -55,6 +55,8 @@ test("mysql: the SQL runs, and shows every scope", async (t) => {
     run(await print("orders")),
     /^scope\tnothing_is_granted_before_utc\nbroken\t.*\n.*\nnot-orders\t1970-01-01 .*\norders\t20.*\n$/,
   );
+  const missing = await print("nowhere");
+  assert.throws(() => run(missing), { status: 1, stderr: /this database has no scope "nowhere"/ });
   await pool.end();
 });
 

@@ -13,11 +13,7 @@ export function refusingUntilAwaited(call: string): <T>(promise: Promise<T>) => 
   const refusals = ownOf<PropertyDescriptorMap>({});
   for (const name of CALLS.split(" ")) {
     const value = () => {
-      throw new ConfigError(
-        "INVALID_ARGUMENT",
-        `${name}() is a call of the generator, and this is the promise of one: await ${call}`,
-        { field: "this" },
-      );
+      throw new ConfigError("INVALID_ARGUMENT", `${name}() is called on a promise: await ${call}`, { field: "this" });
     };
     refusals[name] = ownOf({ value });
   }

@@ -278,8 +278,10 @@ test("npx frazil ddl d1 prints statements that make the tables and the record of
   await checkTags("d1", store, run);
 });
 
-test("npx frazil fence d1 prints statements that raise the fence of a scope", async () => {
-  await checkPrintedFence(store, (scope) => printedBy("fence", "d1", "--scope", scope), run);
+test("npx frazil fence d1 prints statements that raise the fence of a scope, and fail where there is none", async () => {
+  const print = (scope) => printedBy("fence", "d1", "--scope", scope);
+  await checkPrintedFence(store, print, run);
+  await assert.rejects(run(await print("nowhere")), /this database has no scope "nowhere"/);
 });
 
 test("what is no database, and a session of one, are refused", async () => {

@@ -256,6 +256,8 @@ test("npx frazil fence prints what raises the fence of a scope", async () => {
   const { db, store } = await opened();
   const print = (scope) => printed("fence", "sqlite", "--scope", scope);
   await checkPrintedFence(store, print, (text) => db.exec(text));
+  const missing = await print("nowhere");
+  assert.throws(() => db.exec(missing), /this database has no scope "nowhere"/);
   db.close();
 });
 
@@ -265,6 +267,17 @@ test("fence() holds acquisitions back", async () => {
   const refused = await store.acquire(attempt());
   assert.deepEqual([refused.reason, refused.freeAtMs], ["fenced", fenceMs]);
   assert.ok((await store.fence({ scope: "s" })) >= fenceMs);
+  db.close();
+});
+
+test("npx frazil fence raises the fence, and fails where there is no such scope", async () => {
+  const cli = fileURLToPath(new URL("../../../npm/frazil/dist/cli.mjs", import.meta.url));
+  const printed = (scope) =>
+    execFileSync(process.execPath, [cli, "fence", "sqlite", "--scope", scope], { encoding: "utf8" });
+  const { db, store } = await opened();
+  db.exec(printed("s"));
+  assert.equal((await store.acquire(attempt())).reason, "fenced");
+  assert.throws(() => db.exec(printed("nowhere")), /this database has no scope "nowhere"/);
   db.close();
 });
 

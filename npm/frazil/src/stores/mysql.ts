@@ -41,6 +41,7 @@ import { PERMISSIONS } from "./permissions.js";
 import { fencedScope } from "./requests.js";
 import { type DdlTags, printedTags } from "./segment-requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
+import { withinLimit } from "./set-up-limit.js";
 import { allocateFrom, makeTagIn } from "./tag-table.js";
 
 export type { MySqlCallbackClient, MySqlClient, MySqlPromiseClient, MySqlStatement } from "./mysql-client.js";
@@ -76,7 +77,8 @@ export class MySqlStore extends CompareAndSetStore implements ManagedSegmentStor
 
   override async init(options: MySqlInitOptions): Promise<boolean> {
     const { record, source } = sourceOf(options);
-    return isNew({ ...record, nodeIdsFrom: tableOf(sourceText(source)) }, await this.#table.create(record, source));
+    const create = (signal: AbortSignal) => this.#table.create(record, signal, source);
+    return isNew({ ...record, nodeIdsFrom: tableOf(sourceText(source)) }, await withinLimit(this, "init()", create));
   }
 
   async allocate(request: AllocateRequest): Promise<Allocation> {
@@ -140,7 +142,6 @@ export function mysqlFence(name: string, store: MySqlStoreOptions): string {
   const scope = fencedScope({ scope: name });
   const text = `-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
 -- On the primary, before the programs start: npx frazil fence mysql … | mariadb DATABASE (or mysql)
--- The last statement shows all scopes. If "${scope}" is not among them, this is another database.
 ${RAISE_FENCE.replaceAll(":scope", () => `'${scope}'`)}`;
   return completion(store, true)(text);
 }

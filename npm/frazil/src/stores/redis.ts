@@ -609,7 +609,7 @@ function errorOf(error: unknown): LeaseError {
   const code = codeOf(message);
   if (code === "")
     return storeUnavailable(
-      `Redis did not answer: ${message}. A client that was never connected says the same: await client.connect()`,
+      `Redis did not answer: ${message.replace(/\.$/, "")}. A client that was never connected says the same: await client.connect()`,
       error,
     );
   const reported = `Redis answered ${message}`;
