@@ -35,7 +35,7 @@ use crate::wait_rule::{Look, Sightings};
 
 /// How long to wait at most for other threads and processes that attach, leave or raise the ceiling.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
-/// One that goes on is done long before this, so it is not held up if an opening has waited for so long.
+/// If an opening has waited for so long, what it waits for is held up: one that goes on is done long before.
 const HELD_UP_AFTER: Duration = Duration::from_secs(1);
 /// How often a file may be replaced while it is opened.
 const ATTEMPTS: u32 = 8;

@@ -89,9 +89,9 @@ fn layouts() -> String {
     format!(
         "{HEADER}/** Each named layout on a line: name, epoch (Unix ms) and tick (ms) in base 36, unsigned, and its fields as kind, width and `:name`. */\n\
          export const LAYOUTS = `{}`;\n\n\
-         /** Times below this are in seconds where milliseconds are meant: seconds until 5138, and milliseconds until 1973. */\n\
+         /** Times below this are in seconds where milliseconds are meant: seconds until 5138, and milliseconds until 1973. @internal */\n\
          export const SECONDS_END = {};\n\
-         /** An epoch from here on is in seconds (2001), and so is a clock: one that shows less is one that starts in 1970. */\n\
+         /** An epoch from here on is in seconds (2001), and so is a clock: one that shows less is one that starts in 1970. @internal */\n\
          export const SECONDS_START = {};\n\n\
          {types}}}\n",
         rows.join("\n"),

@@ -5,6 +5,7 @@
 import { ConfigError } from "./errors.js";
 import { ownOf } from "./own-properties.js";
 
+/** The calls that mint. */
 const CALLS =
   "next nextString nextNumber tryNext nextMany nextManyStrings fill nextAsync nextStringAsync nextManyAsync nextManyStringsAsync fillAsync";
 

@@ -1,5 +1,5 @@
 import { type Decoded, type NodeParts } from "./decoded.js";
-import type { LayoutParts } from "./generated/layouts.js";
+import { type LayoutParts } from "./generated/layouts.js";
 import { type CheckedSpec, type FieldKind, type IdInput, type LayoutField, type LayoutName, type LayoutSpec } from "./id.js";
 export type { Decoded, NodeParts } from "./decoded.js";
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "./errors.js";
