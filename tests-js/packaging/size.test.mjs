@@ -58,7 +58,8 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // lease 0.2; waits by the time that passes, also with a clock that tests took away, 0.05; refusing `local()` 0.2; `tryNext()` and
 // `nextNumber()` 0.2; static node ids in `health()` and on the console 0.2; what copies of the package share 0.05; the frequent refusal
 // without the general path 0.06; one listener of a signal for all calls that wait 0.1. Lists without holes, whatever is on
-// `Array.prototype`, take 0.05 here and in each entry that makes some, and a realm without random numbers 0.05. Code for hosts with
+// `Array.prototype`, take 0.05 here and in each entry that makes some, requests by no method that a program can replace 0.05, and a realm
+// without random numbers 0.05. Code for hosts with
 // files, or with threads that may block, is not in it, because it is inside the condition and not after an early return.
 //
 // **The module**: leases 5.3 (the state machine of `lease.rs`, its numbers in the page with a check of each, the errors); segments 2.4; the
@@ -95,7 +96,7 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 const WORKER = 'export * from "frazil"; export { FrazilLeases, leased } from "frazil/workers"';
 const NUMBERS = 'export * from "frazil"; export { FrazilLeases, leased, segmented } from "frazil/workers"';
 const CEILINGS = [
-  ["the workerd entry", 13.25 * KIB, () => bundled('export * from "frazil"', WORKERD)],
+  ["the workerd entry", 13.3125 * KIB, () => bundled('export * from "frazil"', WORKERD)],
   ["its WebAssembly module", 18.484375 * KIB, () => gzipped(readFileSync(join(root, "npm/frazil/dist/frazil.wasm")))],
   ["frazil/lease", 10.875 * KIB, () => bundled('export * from "./npm/frazil/dist/lease.mjs"', ["browser"], ["frazil"])],
   [

@@ -89,13 +89,14 @@ export function openRequest(
     Slot.FIELD_COUNT,
     fields.length,
   ];
+  const put = (value: number) => putOwn(pairs, pairs.length, value);
   // By no method and no spread: one that a program replaced could leave out a field, which would be that of the request before.
   for (let at = 0; at < fields.length; at++) {
     const { kind, bits } = fields[at] as LayoutField;
-    putOwn(pairs, pairs.length, Slot.FIELDS + 2 * at);
-    putOwn(pairs, pairs.length, placeOf(KINDS, kind));
-    putOwn(pairs, pairs.length, Slot.FIELDS + 2 * at + 1);
-    putOwn(pairs, pairs.length, bits);
+    put(Slot.FIELDS + 2 * at);
+    put(placeOf(KINDS, kind));
+    put(Slot.FIELDS + 2 * at + 1);
+    put(bits);
   }
   return pairs;
 }

@@ -6,7 +6,7 @@
 import { Layout } from "frazil";
 import { wallClock } from "../clock.js";
 import { leasedNodes } from "../default-nodes.js";
-import { configError, whole } from "../errors.js";
+import { configError, isWhole, whole } from "../errors.js";
 import { LeaseBound } from "../generated/lease.js";
 import { Rule } from "../generated/rules.js";
 import { checkKeys } from "../keys.js";
@@ -141,16 +141,18 @@ export function recordOf(options: InitOptions, nodesByDefault = leasedNodes): Sc
   const all = nodesByDefault(count);
   const { from = all.from, to = all.to } =
     nodes === undefined ? {} : checkKeys("INVALID_OPTION", "nodes", nodes, "from, to");
-  const option = (field: string, value: unknown, min: number, max: number, rule?: Rule) =>
-    whole("INVALID_OPTION", field, value, min, max, rule);
+  const option = (field: string, value: unknown, min: number, max: number) =>
+    whole("INVALID_OPTION", field, value, min, max);
   // No lease has a shorter window.
   const windowMinMs = Math.max(LeaseBound.MIN_WINDOW_MS, LeaseBound.MIN_WINDOW_TICKS * layout.tickMs);
+  if (!isWhole(windowMaxMs, windowMinMs, LONGEST_WINDOW_MS))
+    throw configError("INVALID_OPTION", "windowMaxMs", windowMaxMs, Rule.WINDOW_LENGTH, windowMinMs, LONGEST_WINDOW_MS);
   return {
     scope: scopeOf(scope),
     layout: layoutText(layout),
     nodeFrom: option("nodes.from", from, 0, last),
     nodeTo: option("nodes.to", to, from, last),
-    windowMaxMs: option("windowMaxMs", windowMaxMs, windowMinMs, LONGEST_WINDOW_MS, Rule.WINDOW_LENGTH),
+    windowMaxMs,
   };
 }
 
