@@ -17,8 +17,9 @@
  *
  * Not seen: two functions that do not keep their rules. `frazil/testing/lease-contract` tests them.
  */
-import { SECONDS_END, SECONDS_START } from "../generated/layouts.js";
+
 import { FrazilError } from "../errors.js";
+import { SECONDS_END, SECONDS_START } from "../generated/layouts.js";
 import type { HostAbortSignal } from "../host-types.js";
 import { type Found, storeRefused, storeUnavailable, untilAborted, wholeOf } from "./answers.js";
 import {
