@@ -84,8 +84,8 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // segments. Errors for a Worker take 0.5; options changed and checked by name, at most 16 sources, 0.4; replies of objects that are none,
 // kinds of bindings, ranges beyond the layout, records and tables that are not the class's own 0.6; a counter that covers every range 0.25;
 // a stub, which has a method of every name, 0.17; calls that a store refuses for good, and the place of `ctx`, 0.11; calls of a
-// promise without `await` 0.11; node ids of new objects and of those of older versions 0.12. `durable()` and `segmented()` are left out
-// where nothing uses them, but for 0.06. **`segmented()`**: what a segment hands out, requests for ranges, and their errors; one clock
+// promise without `await` 0.11; node ids of new objects and of those of older versions 0.12; refusing a scope whose windows no lease can
+// have 0.04. `durable()` and `segmented()` are left out where nothing uses them, but for 0.06. **`segmented()`**: what a segment hands out, requests for ranges, and their errors; one clock
 // for all waiting requests and how long a try has take 0.25.
 //
 // **`frazil/decode`**: printing and copying a decoded value show all fields. **`frazil/transport`**: the check of an ID and the errors, as
@@ -106,7 +106,7 @@ const CEILINGS = [
   ],
   [
     "frazil/workers, beyond frazil",
-    16.703125 * KIB,
+    16.71875 * KIB,
     () => bundled(WORKER, WORKERD) - bundled('export * from "frazil"', WORKERD),
   ],
   ["segmented(), beyond that", 3.84375 * KIB, () => bundled(NUMBERS, WORKERD) - bundled(WORKER, WORKERD)],

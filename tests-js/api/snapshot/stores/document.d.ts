@@ -1,3 +1,22 @@
+/**
+ * Leases in any database that can replace a few documents on condition: you give two functions, and the store does the rest.
+ *
+ * ```js
+ * import { DocumentStore } from "frazil/stores/document";
+ *
+ * const store = new DocumentStore({ read, replace });
+ * await store.init({ layout: "default" }); // once for each scope
+ * ```
+ *
+ * A scope is a document with its record (`frazil/orders`), one for each node id (`frazil/orders/17`), so that renewals of two holders do
+ * not meet, and up to 256 turns (`frazil/orders/turn-0f`). Each is a JSON text of some 200 characters.
+ *
+ * - **One `replace` decides** each operation: all documents that were decided on must be as they were read, and the server the one that
+ *   was read. What changes in between, also by a failover, is not overlooked.
+ * - **A grant takes one node id**: an acquisition also changes a turn, chosen by its grant, so an attempt and its retry meet there.
+ *
+ * Not seen: two functions that do not keep their rules. `frazil/testing/lease-contract` tests them.
+ */
 import type { HostAbortSignal } from "../host-types.js";
 import { CompareAndSetStore } from "./compare-and-set.js";
 export type * from "./store.js";
