@@ -85,8 +85,8 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // kinds of bindings, ranges beyond the layout, records and tables that are not the class's own 0.6; a counter that covers every range 0.25;
 // a stub, which has a method of every name, 0.17; calls that a store refuses for good, and the place of `ctx`, 0.11; calls of a
 // promise without `await` 0.11; node ids of new objects and of those of older versions 0.12; refusing a scope whose windows no lease can
-// have 0.04. `durable()` and `segmented()` are left out where nothing uses them, but for 0.06. **`segmented()`**: what a segment hands out, requests for ranges, and their errors; one clock
-// for all waiting requests and how long a try has take 0.25.
+// have 0.04. `durable()` and `segmented()` are left out where nothing uses them, but for 0.06. **`segmented()`**: what a segment hands
+// out, requests for ranges, and their errors; one clock for all waiting requests and how long a try has take 0.25.
 //
 // **`frazil/decode`**: printing and copying a decoded value show all fields. **`frazil/transport`**: the check of an ID and the errors, as
 // there, 0.8, and the four calls 1.0, of which `readIds` for values of any depth takes 0.2.
