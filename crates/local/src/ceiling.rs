@@ -21,6 +21,7 @@ use frazil::CeilingRule;
 
 use crate::clock::wall_ms;
 use crate::disk::Record;
+use crate::fault::is_forbidden;
 use crate::mapped::{MappedState, Slot};
 use crate::os;
 
@@ -97,7 +98,7 @@ impl<'a> Ceiling<'a> {
     /// Flushes the file.
     pub(crate) fn flush(self) -> io::Result<()> {
         self.file.sync_data().inspect_err(|cause| {
-            if !os::is_forbidden(cause) {
+            if !is_forbidden(cause) {
                 self.mapped.set(Slot::FlushFailed, 1);
             }
         })
@@ -203,17 +204,6 @@ mod tests {
         assert!(matches!(ceiling.move_to(9000), Err(Unmoved::Failed(_))));
         assert_eq!(sample.state(), (Record { number: 2, ceiling_ms: 7000 }, [2, 7000, 0]));
         assert!(!ceiling.has_failed());
-    }
-
-    // docs/safety.md: 17
-    #[test]
-    #[cfg(unix)]
-    fn a_flush_failed_by_the_disk_unless_it_is_forbidden_to_the_process() {
-        use nix::libc::{EACCES, EIO, ENOSPC, ENOSYS, EOPNOTSUPP, EPERM, EROFS};
-        let is_forbidden = |number| os::is_forbidden(&io::Error::from_raw_os_error(number));
-        // A block device that does not know a command says EOPNOTSUPP, which has the kind of ENOSYS.
-        assert_eq!([EIO, ENOSPC, EROFS, EOPNOTSUPP].map(is_forbidden), [false; 4]);
-        assert_eq!([EPERM, EACCES, ENOSYS].map(is_forbidden), [true; 3]);
     }
 
     #[test]

@@ -23,12 +23,6 @@ pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(new).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(path)
 }
 
-/// Whether a call is forbidden to this process (a sandbox), which is told without an attempt. A disk that does not know a command
-/// answers `EOPNOTSUPP`, which the standard library takes for the same as `ENOSYS`.
-pub(crate) fn is_forbidden(cause: &io::Error) -> bool {
-    matches!(cause.raw_os_error(), Some(libc::EPERM | libc::EACCES | libc::ENOSYS))
-}
-
 /// Gives a file another name in its directory, beside its own. `AlreadyExists` if the name is taken. The caller removes the first
 /// name.
 pub(crate) fn publish(temporary: &Path, path: &Path) -> io::Result<()> {

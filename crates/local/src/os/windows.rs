@@ -193,11 +193,6 @@ pub(crate) const fn detach_file(_file: &File) -> bool {
     false
 }
 
-/// Whether a call is forbidden to this process.
-pub(crate) fn is_forbidden(cause: &io::Error) -> bool {
-    cause.kind() == io::ErrorKind::PermissionDenied
-}
-
 /// Does nothing: a file inherits the permissions of its directory.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
 pub(crate) const fn share_with_directory(_file: &File, _directory: &Path) -> io::Result<()> {
