@@ -78,9 +78,9 @@ for (const [name, prototype] of Object.entries({ Array: Array.prototype, Object:
     assert.deepEqual(twin, [5, 5], "the checker must catch the broken twin");
   });
 
-test("a generator that is opened beside such accessors has its own layout, not that of the request before", () => {
-  // The twin: the same node id and other widths, which must not share a state.
-  const layoutOf = (node, sequence) => ({
+// The twin: the same node id and other widths, which must not share a state.
+const layoutOf = (node, sequence) =>
+  new Layout({
     epochMs: 1_500_000_000_777,
     fields: [
       { kind: "time", bits: 41 },
@@ -88,9 +88,34 @@ test("a generator that is opened beside such accessors has its own layout, not t
       { kind: "sequence", bits: sequence },
     ],
   });
-  const now = () => start;
-  const expected = new Snowflake({ layout: layoutOf(4, 18), node: 9, now }).next();
-  new Snowflake({ layout: layoutOf(12, 10), node: 9, now }).next();
-  const [got] = polluted(Array.prototype, () => new Snowflake({ layout: layoutOf(4, 18), node: 9, now }).next());
+const [layout, twin] = [layoutOf(4, 18), layoutOf(12, 10)];
+const first = (given) => new Snowflake({ layout: given, node: 9, now: () => start }).next();
+
+test("a generator that is opened beside such accessors has its own layout, not that of the request before", () => {
+  const expected = first(layout);
+  assert.notEqual(first(twin), expected);
+  const [got] = polluted(Array.prototype, () => first(layout));
   assert.equal(got, expected);
 });
+
+const iterators = Object.getPrototypeOf([][Symbol.iterator]());
+const nothing = () => ({ done: true, value: undefined });
+for (const [owner, name, call] of [
+  [Array.prototype, "flatMap", () => []],
+  [Array.prototype, "indexOf", () => 0],
+  [Array.prototype, Symbol.iterator, () => ({ next: nothing })],
+  [iterators, "next", nothing],
+])
+  test(`the same where a program has replaced ${String(name)} of lists`, () => {
+    const expected = first(layout);
+    first(twin);
+    const { [name]: own } = owner;
+    owner[name] = call;
+    let got;
+    try {
+      got = first(layout);
+    } finally {
+      owner[name] = own;
+    }
+    assert.equal(got, expected);
+  });

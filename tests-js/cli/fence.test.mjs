@@ -1,22 +1,7 @@
-// What `npx frazil fence` prints for SQLite and D1, and what it says about mistakes. `stores/fence-command.test.mjs` runs the others.
+// What `npx frazil fence` says about mistakes. `stores/fence-command.test.mjs` runs what it prints.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { frazil } from "./cli.mjs";
-
-/** What the command prints. */
-async function printed(...args) {
-  const { stdout, stderr, code } = await frazil(["fence", ...args]);
-  assert.deepEqual([stderr, code], ["", 0], args.join(" "));
-  return stdout;
-}
-
-test("sqlite and d1: the SQL raises the fence and nothing else", async () => {
-  for (const store of ["sqlite", "d1"]) {
-    const text = await printed(store);
-    assert.match(text, /^-- Raises the fence of the scope "default"/);
-    assert.match(text, /\+ window_max_ms \+ 5000\) WHERE scope = 'default';\nSELECT scope, /);
-  }
-});
 
 test("a store that the command line cannot ask is told by code, and mistakes are told", async () => {
   for (const [args, message] of [

@@ -101,7 +101,7 @@ test("without await, every minting call of the promise says what to write, and t
     assert.throws(() => promise[call](1), {
       name: "ConfigError",
       code: "INVALID_ARGUMENT",
-      message: `INVALID_ARGUMENT: ${call}() is a call of the generator, and this is the promise of one: await lease(store)`,
+      message: `INVALID_ARGUMENT: ${call}() is called on a promise: await lease(store)`,
     });
   assert.deepEqual(Object.keys(promise), []);
   await time.until(ids.close());

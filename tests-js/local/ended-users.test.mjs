@@ -11,20 +11,12 @@ import { errorOf } from "../base/bad-input.mjs";
 import { repeats } from "../generator/broken-generators.mjs";
 import { mappedClocks } from "../processes/movable-clock.mjs";
 import { pause, start, until, withMounts, writtenIds } from "./child-process.mjs";
+import { slowLayout } from "./slow-layout.mjs";
 import { tempDir } from "./temp-dir.mjs";
 
-// 16 IDs a millisecond, so that a process is soon ahead of the clock as far as it may, on a busy machine too.
-const layout = {
-  epochMs: 1_704_067_200_000,
-  fields: [
-    { kind: "time", bits: 41 },
-    { kind: "node", bits: 14 },
-    { kind: "sequence", bits: 4 },
-  ],
-};
-/** That far: all IDs of a second. */
+/** As far ahead of the clock as a process may be: all IDs of a second. */
 const AHEAD = 16_000;
-const options = { layout, maxWaitMs: 0 };
+const options = { layout: slowLayout, maxWaitMs: 0 };
 const burst = 20_000;
 
 const fleet = (t, count, machine) => Promise.all(Array.from({ length: count }, () => start(t, machine)));
@@ -47,7 +39,7 @@ function lastId(file) {
 }
 
 /** Whether what was issued into a file of IDs is not over yet. If it is, an opening repeats nothing whether it waits or not. */
-const lasts = (file) => new Layout(layout).decode(lastId(file)).timestampMs > Date.now();
+const lasts = (file) => new Layout(slowLayout).decode(lastId(file)).timestampMs > Date.now();
 
 /** Makes attempts until one shows something. None does where a busy machine takes longer than what was issued lasts. */
 async function untilShown(t, attempt) {

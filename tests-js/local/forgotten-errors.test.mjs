@@ -11,18 +11,10 @@ import { repeats } from "../generator/broken-generators.mjs";
 import { mappedClocks } from "../processes/movable-clock.mjs";
 import { start, withDisks, writtenIds } from "./child-process.mjs";
 import { mountImage, run } from "./mounted-image.mjs";
+import { slowLayout } from "./slow-layout.mjs";
 import { tempDir } from "./temp-dir.mjs";
 
-/** 16 IDs a millisecond, so that a process is soon ahead of the clock as far as it may. */
-const layout = {
-  epochMs: 1_704_067_200_000,
-  fields: [
-    { kind: "time", bits: 41 },
-    { kind: "node", bits: 14 },
-    { kind: "sequence", bits: 4 },
-  ],
-};
-const options = { layout, maxWaitMs: 0 };
+const options = { layout: slowLayout, maxWaitMs: 0 };
 /** IDs of 0.94 s, which is within the lead. */
 const AHEAD = 15_000;
 

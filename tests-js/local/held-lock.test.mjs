@@ -32,6 +32,9 @@ test("a call waits once for a process that holds the lock for raising the ceilin
     waitsOf(ids, () => ids.nextMany(2)),
     1,
   );
+  const before = ids.stats().extensions;
+  assert.equal(ids.tryNext(), undefined);
+  assert.equal(ids.stats().extensions, before, "tryNext waits for nobody");
   const twice = () => {
     assert.throws(ids.next);
     ids.next();
@@ -39,7 +42,7 @@ test("a call waits once for a process that holds the lock for raising the ceilin
   assert.equal(waitsOf(ids, twice), 2, "the checker must see a call that waits twice");
 
   holder.resume();
-  const issued = [...(await held), ids.next()];
-  assert.deepEqual([new Set(issued).size, ids.health().ok], [2, true]);
+  const issued = [...(await held), ids.next(), ids.tryNext()];
+  assert.deepEqual([new Set(issued).size, ids.health().ok], [3, true]);
   ids.close();
 });

@@ -1,12 +1,14 @@
 // The types of the stores, for programs on Node: the client of ZooKeeper has Buffers.
 import { type InitOptions, type LeaseStore, lease, type ManagedStore } from "frazil/lease";
 import type { D1Store } from "frazil/stores/d1";
+import { DocumentStore, type Documents } from "frazil/stores/document";
 import type { EtcdStore } from "frazil/stores/etcd";
 import { type MySqlInitOptions, MySqlStore } from "frazil/stores/mysql";
 import { PostgresStore } from "frazil/stores/postgres";
 import type { RedisStore } from "frazil/stores/redis";
 import type { SqliteStore } from "frazil/stores/sqlite";
 import type { LeafStore, ZooKeeperStore } from "frazil/stores/zookeeper";
+import { leaseContract } from "frazil/testing/lease-contract";
 import { DurableObjectStore, type FrazilLeases, type LocationHint, locationHintOf } from "frazil/workers";
 import { check, type Equal } from "./equal.js";
 
@@ -31,6 +33,19 @@ async function setUp(stores: Stores, init: InitOptions): Promise<void> {
   // @ts-expect-error: the table of another generator is in MySQL
   await etcd.init({ layout: "baidu", nodeIdsFrom: { workerNode: "WORKER_NODE" } });
 }
+
+// A store of one's own, and its test as docs/stores.md has it.
+const documents: Documents = {
+  read: async (keys) => ({ texts: keys.map(() => null), nowMs: 1, incarnation: "1" }),
+  replace: async (changes, incarnation) => changes.every(({ seen }) => seen === null) && incarnation === "1",
+};
+leaseContract({
+  name: "documents",
+  async open() {
+    const store = new DocumentStore(documents);
+    return { store, init: (scope) => store.init({ ...scope, layout: "default" }) };
+  },
+});
 
 // As in the declarations of Cloudflare: a namespace of any class, and a class with the brand.
 declare const namespace: {

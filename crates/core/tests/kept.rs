@@ -204,6 +204,49 @@ fn health_shows_what_a_call_would_wait_for_once_the_window_is_over() {
     assert_eq!(ids.reserve(T + 5, 1, true).unwrap_err(), refusal);
 }
 
+/// A keeper that another thread has given up, and whose calls would wait until that is done.
+#[derive(Debug)]
+struct BeingGivenUp(Memory);
+
+impl Keeper for BeingGivenUp {
+    fn atomics(&self) -> StateAtomics<'_> {
+        self.0.atomics()
+    }
+
+    fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64> {
+        self.0.extend(until_ms, now_ms)
+    }
+
+    fn obstacle(&self, _now_ms: u64) -> Option<Error> {
+        (!self.0.failed.load(Relaxed)).then_some(Error::retry_after(Code::LeaseExpired, 10))
+    }
+
+    fn is_given_up(&self) -> bool {
+        true
+    }
+
+    fn fault(&self) -> Option<Error> {
+        self.0.fault()
+    }
+}
+
+#[test]
+fn health_waits_for_nobody_who_gives_the_state_up() {
+    let memory = Memory::new(T);
+    memory.until_ms.store(T + 5, Relaxed);
+    memory.word.store(u64::MAX, Relaxed);
+    let keeper = Arc::new(BeingGivenUp(memory));
+    let ids =
+        Generator::kept(&Layout::named("default").unwrap(), Node::Id(7), Some(0), Arc::<BeingGivenUp>::clone(&keeper)).unwrap();
+    assert_eq!(ids.health(T).refusal.unwrap().code(), Code::LeaseExpired);
+    keeper.0.failed.store(true, Relaxed);
+    assert_eq!(ids.health(T).refusal.unwrap().code(), Code::StateFileFailed);
+    assert_eq!(keeper.0.asked(), [], "a look gives nothing up itself");
+    // A call does.
+    assert_eq!(ids.reserve(T, 1, true).unwrap_err().code(), Code::StateFileFailed);
+    assert_eq!(keeper.0.asked(), [(T, T)]);
+}
+
 // docs/safety.md: 13
 #[test]
 fn a_closed_state_refuses_every_generator_until_it_is_begun_anew() {

@@ -299,8 +299,12 @@ impl AttachedFile {
         Ok(trusted_ms)
     }
 
-    /// The refusal of a call that needs the ceiling raised, if another thread or process has been at that for longer than a flush takes.
+    /// The refusal of a call that needs the ceiling raised, if another thread or process has been at that for longer than a flush takes;
+    /// or if the file is to be given up, which takes until all that was issued is over.
     pub(crate) fn obstacle(&self) -> Option<Error> {
+        if self.is_displaced() {
+            return Some(call_again());
+        }
         let Some(_thread) = lock_within(&self.raising, LOOK_WAIT, || false) else { return Some(call_again()) };
         // If the lock cannot be looked at, a call finds out why.
         let free = locks::retry_for(LOOK_WAIT, || Ok(!locks::is_held_by_another(&self.file, FileLock::Raise)?));

@@ -21,6 +21,7 @@ use frazil::ceiling::CeilingRule;
 
 use crate::clock::wall_ms;
 use crate::disk::Record;
+use crate::fault::is_forbidden;
 use crate::mapped::{MappedState, Slot};
 use crate::os;
 
@@ -62,11 +63,6 @@ pub(crate) enum Unmoved {
     Overwritten,
 }
 
-/// Whether a flush failed by the disk, and not because it is forbidden to this process (seccomp), which is told without an attempt.
-fn is_of_disk(failed: &io::Error) -> bool {
-    !matches!(failed.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied)
-}
-
 impl<'a> Ceiling<'a> {
     pub(crate) const fn new(file: &'a File, mapped: &'a MappedState) -> Self {
         Self { file, mapped }
@@ -102,7 +98,7 @@ impl<'a> Ceiling<'a> {
     /// Flushes the file.
     pub(crate) fn flush(self) -> io::Result<()> {
         self.file.sync_data().inspect_err(|cause| {
-            if is_of_disk(cause) {
+            if !is_forbidden(cause) {
                 self.mapped.set(Slot::FlushFailed, 1);
             }
         })
@@ -208,18 +204,6 @@ mod tests {
         assert!(matches!(ceiling.move_to(9000), Err(Unmoved::Failed(_))));
         assert_eq!(sample.state(), (Record { number: 2, ceiling_ms: 7000 }, [2, 7000, 0]));
         assert!(!ceiling.has_failed());
-    }
-
-    // docs/safety.md: 17
-    #[test]
-    fn a_flush_failed_by_the_disk_unless_it_is_forbidden_to_the_process() {
-        let of_disk = |number| is_of_disk(&io::Error::from_raw_os_error(number));
-        // EIO, ENOSPC, EROFS.
-        assert_eq!([5, 28, 30].map(of_disk), [true; 3]);
-        // EPERM and EACCES.
-        #[cfg(unix)]
-        assert_eq!([1, 13].map(of_disk), [false; 2]);
-        assert!(!is_of_disk(&io::ErrorKind::Unsupported.into()));
     }
 
     #[test]

@@ -37,11 +37,10 @@ impl Fault {
 
     /// A state file whose ceiling cannot be made durable.
     pub(crate) fn not_flushed(path: &Path, cause: &io::Error) -> Self {
-        let remedy = match cause.kind() {
-            io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => {
-                "This process may not write or flush it (fdatasync): allow that in its sandbox (seccomp)"
-            }
-            _ => remedy(cause),
+        let remedy = if is_forbidden(cause) {
+            "This process may not write or flush it (fdatasync): allow that in its sandbox (seccomp)"
+        } else {
+            remedy(cause)
         };
         let path = path.display();
         let text = format!("{path} cannot be flushed to disk, so nothing more is minted from it: {cause}. {remedy}");
@@ -190,6 +189,20 @@ fn number_of(cause: &io::Error) -> Option<i32> {
     cause.raw_os_error().or_else(|| elsewhere(cause)?.cause.raw_os_error())
 }
 
+/// Whether a call is forbidden to this process (a sandbox), which is told without an attempt. A disk that does not know a command
+/// answers `EOPNOTSUPP`, which the standard library takes for the same as `ENOSYS`.
+#[cfg(unix)]
+pub(crate) fn is_forbidden(cause: &io::Error) -> bool {
+    use nix::libc::{EACCES, ENOSYS, EPERM};
+    matches!(cause.raw_os_error(), Some(EPERM | EACCES | ENOSYS))
+}
+
+/// Whether a call is forbidden to this process.
+#[cfg(not(unix))]
+pub(crate) fn is_forbidden(cause: &io::Error) -> bool {
+    cause.kind() == io::ErrorKind::PermissionDenied
+}
+
 /// The remedy for an error of the operating system.
 fn remedy(cause: &io::Error) -> &'static str {
     if number_of(cause).is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
@@ -229,5 +242,15 @@ mod tests {
         let missing = at("the boot id".to_owned(), io::Error::from_raw_os_error(2));
         let fault = Fault::failed(Path::new("/a"), "read", &missing);
         assert!(fault.text().contains("the boot id: No such file") && fault.text().contains("read /proc"), "{fault}");
+    }
+
+    // docs/safety.md: 17
+    #[test]
+    fn a_flush_failed_by_the_disk_unless_it_is_forbidden_to_the_process() {
+        use nix::libc::{EACCES, EIO, ENOSPC, ENOSYS, EOPNOTSUPP, EPERM, EROFS};
+        let is_forbidden = |number| is_forbidden(&io::Error::from_raw_os_error(number));
+        // A block device that does not know a command says EOPNOTSUPP, which has the kind of ENOSYS.
+        assert_eq!([EIO, ENOSPC, EROFS, EOPNOTSUPP].map(is_forbidden), [false; 4]);
+        assert_eq!([EPERM, EACCES, ENOSYS].map(is_forbidden), [true; 3]);
     }
 }

@@ -79,8 +79,8 @@ pub(crate) struct OtherUser {
     pub(crate) directory: PathBuf,
     /// The lock on that directory.
     pub(crate) lock: FoundLock,
-    /// The process that holds it, and its name, if they are shown.
-    pub(crate) holder: Option<(u32, String)>,
+    /// The process that holds it, for a message, if it is shown.
+    pub(crate) holder: Option<String>,
 }
 
 /// How many steps a path may take. Linux follows 40 links; `..` takes a step too.

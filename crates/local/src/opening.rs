@@ -36,7 +36,7 @@ use crate::wait_rule::{Look, Sightings};
 
 /// How long to wait at most for other threads and processes that attach, leave or raise the ceiling.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
-/// One that goes on is done long before this, so it is not held up if an opening has waited for so long.
+/// If an opening has waited for so long, what it waits for is held up: one that goes on is done long before.
 const HELD_UP_AFTER: Duration = Duration::from_secs(1);
 /// How often a file may be replaced while it is opened.
 const ATTEMPTS: u32 = 8;
@@ -220,7 +220,7 @@ fn millis_up(time: Duration) -> u64 {
 
 fn other_file_in_use(path: &Path, name_locks: &NameLocks) -> Fault {
     let path = path.display();
-    let by = |holder: Option<(u32, String)>| holder.map(|(process, name)| format!(" by process {process} ({name})"));
+    let by = |holder: Option<String>| holder.map(|holder| format!(" by {holder}"));
     let text = match name_locks.user() {
         Some(OtherUser { directory, lock, holder }) if !lock.is_of_state_file() => format!(
             "{} is locked (fcntl){}, on more bytes than a state file locks. That hides whether another file of the name {path} is in use: \

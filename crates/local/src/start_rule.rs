@@ -4,9 +4,9 @@
 //! they share the memory. Otherwise it needs proof ([`Mapping::Proven`]). Without proof the state is initialized at the ceiling
 //! on disk, and nothing was issued at or above the ceiling.
 //!
-//! The proof does not show a page that could not be written, whose error the kernel has told a process that ended, and of which it has
-//! dropped the page and read the older one. So a proven state issues nothing before all that a process can have issued that ended just
-//! now ([`crate::first_id::unissued_from_ms`]). The proof is what counts if the clock was set back.
+//! The proof does not show everything. If a page could not be written, the kernel tells one process, and forgets the error when that
+//! process ends. It may then drop the page and read the older one. So a proven state issues nothing until all is over that a process
+//! which ended just now can have issued ([`crate::first_id::unissued_from_ms`]). If the clock was set back, only the proof counts.
 
 /// What is known of the mapped state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 //!
 //! A mapping that no process uses is proven to be current by four things: the boot, the mount of the file system
 //! ([`os::superblock_id`]), the number of the newest record on disk, and a flush through the new descriptor. The boot id alone is
-//! no proof: a file system that was shut down and mounted again in one boot has lost what was not flushed. A state that goes on still
-//! issues nothing before all is over that a process can have issued that ended just now ([`crate::start_rule`]).
+//! no proof: a file system that was shut down and mounted again in one boot has lost what was not flushed. A state that goes on
+//! still issues nothing until all is over that a process which ended just now can have issued ([`crate::start_rule`]).
 //!
 //! If the state starts again, its window begins at the ceiling, which is above all that was issued. That is at most three seconds
 //! ahead, and after a clean close the end of the last tick used.

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
+mod file_locks;
 mod slept_time;
 
 use std::fs::{self, File};
@@ -11,15 +12,12 @@ use std::sync::mpsc::channel;
 use std::thread::scope;
 use std::time::{Duration, Instant};
 
+use file_locks::{ATTACH, RAISE, lock_on};
 use frazil::{Code, Layout};
 use frazil_local::{Fault, Local, LocalOptions};
 use nix::fcntl::{FcntlArg, fcntl};
-use nix::libc;
 use slept_time::SleptTime;
 
-/// The bytes of the locks that are held while a process attaches, and while the ceiling moves.
-const ATTACH: i64 = 1 << 40;
-const RAISE: i64 = ATTACH + 1;
 /// The longest pause between two attempts to take a lock.
 const PAUSE_MS: u64 = 5;
 /// What takes longer than this hangs, on any machine.
@@ -61,9 +59,7 @@ impl TestDirectory {
     /// Takes a lock as another process does, by an open file of its own. It is released when the file is dropped.
     fn hold(&self, byte: i64) -> File {
         let file = File::options().read(true).write(true).open(&self.file).unwrap();
-        let [kind, whence] = [libc::F_WRLCK, libc::SEEK_SET].map(|number| i16::try_from(number).unwrap());
-        let lock = libc::flock { l_type: kind, l_whence: whence, l_start: byte, l_len: 1, l_pid: 0 };
-        fcntl(&file, FcntlArg::F_OFD_SETLK(&lock)).unwrap();
+        fcntl(&file, FcntlArg::F_OFD_SETLK(&lock_on(byte, 1))).unwrap();
         file
     }
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 mod ahead;
+mod file_locks;
 mod slept_time;
 
 use std::ffi::CString;
@@ -16,17 +17,13 @@ use std::thread::{scope, sleep};
 use std::time::Duration;
 
 use ahead::{TestDirectory, run_ahead};
+use file_locks::{ATTACH, FIRST_USER, USERS, lock_on};
 use frazil::layout::{Field, FieldKind, LayoutSpec};
 use frazil::{Clock, Code, Layout, SystemClock};
 use frazil_local::Local;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use slept_time::SleptTime;
-
-/// The byte of the lock that is held while a process attaches, …
-const ATTACH: i64 = 1 << 40;
-/// … and the one that shows it as attached.
-const USERS: (i64, i64) = ((1 << 40) + 2, 1 << 16);
 
 fn is_over(end_ms: u64) -> bool {
     SystemClock.now_ms().unwrap() >= end_ms
@@ -39,11 +36,6 @@ fn exchange(one: &Path, other: &Path) {
     // SAFETY: both paths end with a zero and outlive the call.
     let status = unsafe { libc::syscall(libc::SYS_renameat2, here, one.as_ptr(), here, other.as_ptr(), exchange) };
     assert_eq!(status, 0, "{}", std::io::Error::last_os_error());
-}
-
-fn lock_of(byte: i64) -> libc::flock {
-    let [kind, whence] = [libc::F_WRLCK, libc::SEEK_SET].map(|number| i16::try_from(number).unwrap());
-    libc::flock { l_type: kind, l_whence: whence, l_start: byte, l_len: 1, l_pid: 0 }
 }
 
 fn open(path: &Path) -> File {
@@ -64,7 +56,7 @@ fn closing_waits() -> bool {
     let (ids, path) = directory.open();
     // Another process attaches.
     let other = open(&path);
-    fcntl(&other, FcntlArg::F_OFD_SETLK(&lock_of(ATTACH))).unwrap();
+    fcntl(&other, FcntlArg::F_OFD_SETLK(&lock_on(ATTACH, 1))).unwrap();
     let (code, end_ms) = run_ahead(&ids);
     assert_eq!(code, Code::SequenceExhausted);
     // It waits for 200 ms, of which half are over.
@@ -117,8 +109,7 @@ fn a_file_that_was_given_up_is_not_attached_any_more() {
     while run_ahead(&ids).0.retryable() {
         sleep(Duration::from_millis(1));
     }
-    let (l_start, l_len) = USERS;
-    let mut lock = libc::flock { l_len, ..lock_of(l_start) };
+    let mut lock = lock_on(FIRST_USER, USERS);
     fcntl(open(&moved), FcntlArg::F_OFD_GETLK(&mut lock)).unwrap();
     assert_eq!(i32::from(lock.l_type), libc::F_UNLCK);
     drop(ids);

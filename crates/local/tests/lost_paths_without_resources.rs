@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 mod ahead;
+mod file_locks;
 
 use std::ffi::c_void;
 use std::fs::{self, File};
@@ -12,13 +13,11 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use ahead::{TestDirectory, run_ahead};
+use file_locks::{FIRST_USER, USERS, lock_on};
 use frazil::{Clock, Code, SystemClock};
 use frazil_local::Local;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
-
-/// The byte of the lock that shows a process as attached.
-const USERS: (i64, i64) = ((1 << 40) + 2, 1 << 16);
 
 /// The faults are those of the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -141,9 +140,7 @@ fn a_file_that_was_given_up_without_a_free_descriptor_is_soon_not_attached_any_m
         taken.push(file);
     }
     until(|| !run_ahead(&ids).0.retryable());
-    let [kind, whence] = [libc::F_WRLCK, libc::SEEK_SET].map(|number| i16::try_from(number).unwrap());
-    let (l_start, l_len) = USERS;
-    let mut lock = libc::flock { l_type: kind, l_whence: whence, l_start, l_len, l_pid: 0 };
+    let mut lock = lock_on(FIRST_USER, USERS);
     fcntl(&file, FcntlArg::F_OFD_GETLK(&mut lock)).unwrap();
     drop(taken);
     assert_eq!(i32::from(lock.l_type), libc::F_UNLCK);

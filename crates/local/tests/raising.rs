@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
+mod file_locks;
 mod slept_time;
 
 use std::cell::Cell;
@@ -14,6 +15,7 @@ use std::sync::mpsc::channel;
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
+use file_locks::{RAISE, lock_on};
 use frazil::{Code, Layout, SystemClock};
 use frazil_local::{Local, LocalOptions};
 use nix::fcntl::{self, FcntlArg};
@@ -21,8 +23,6 @@ use nix::libc;
 use slept_time::SleptTime;
 
 const THREADS: usize = 8;
-/// The byte of the lock under which the ceiling is raised.
-const RAISE: i64 = (1 << 40) + 1;
 
 /// A directory that is removed at the end.
 struct TestDirectory(PathBuf);
@@ -48,10 +48,7 @@ impl Drop for TestDirectory {
 /// Takes the lock as another process does, by an open file of its own. It is released when the file is dropped.
 fn hold(path: impl AsRef<Path>) -> File {
     let file = File::options().read(true).write(true).open(path).unwrap();
-    let whence = i16::try_from(libc::SEEK_SET).unwrap();
-    let kind = i16::try_from(libc::F_WRLCK).unwrap();
-    let lock = libc::flock { l_type: kind, l_whence: whence, l_start: RAISE, l_len: 1, l_pid: 0 };
-    while fcntl::fcntl(&file, FcntlArg::F_OFD_SETLK(&lock)).is_err() {
+    while fcntl::fcntl(&file, FcntlArg::F_OFD_SETLK(&lock_on(RAISE, 1))).is_err() {
         sleep(Duration::from_millis(1));
     }
     file

@@ -10,12 +10,12 @@
 use std::fmt::Write as _;
 
 use frazil::abi::{
-    ABI, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS, NUMBERS, Page, RECHECK,
-    SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
+    ABI, IDS, IN_SECONDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS, NUMBERS, Page,
+    RECHECK, SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
 };
 use frazil::error::{Class, Rule, Subject};
 use frazil::layout::FieldKind;
-use frazil::lease::MAX_DRIFT_MS;
+use frazil::lease::{MAX_DRIFT_MS, MIN_WINDOW_MS, MIN_WINDOW_TICKS};
 use frazil::mint::{MAX_COUNT, SequenceStart};
 use frazil::{Code, Layout};
 
@@ -63,7 +63,8 @@ fn base36(number: u64) -> String {
     if number < 36 { digit.to_string() } else { base36(number / 36) + &digit.to_string() }
 }
 
-/// The named layouts in the compact form that `npm/frazil/src/layout/id.ts` parses, and the names of their node parts as a type.
+/// The named layouts in the compact form that `npm/frazil/src/layout/id.ts` parses, the bounds of times in seconds, and the
+/// names of node parts as a type.
 fn layouts() -> String {
     let mut rows = Vec::new();
     let mut types = String::from("/** The names of each layout's node parts. */\nexport interface LayoutParts {\n");
@@ -89,8 +90,15 @@ fn layouts() -> String {
     }
     format!(
         "{HEADER}/** Each named layout on a line: name, epoch (Unix ms) and tick (ms) in base 36, unsigned, and its fields as kind, width and `:name`. */\n\
-         export const LAYOUTS = `{}`;\n\n{types}}}\n",
-        rows.join("\n")
+         export const LAYOUTS = `{}`;\n\n\
+         /** Times below this are in seconds where milliseconds are meant: seconds until 5138, and milliseconds until 1973. @internal */\n\
+         export const SECONDS_END = {};\n\
+         /** An epoch from here on is in seconds (2001), and so is a clock: one that shows less is one that starts in 1970. @internal */\n\
+         export const SECONDS_START = {};\n\n\
+         {types}}}\n",
+        rows.join("\n"),
+        IN_SECONDS.end,
+        IN_SECONDS.start
     )
 }
 
@@ -308,7 +316,10 @@ fn lease() -> String {
         text,
         "\n/** What is fixed about leases. */\nexport enum LeaseBound {{\n\
          \x20 /** By how much clocks that are read one after another may differ, in milliseconds. */\n\
-         \x20 MAX_DRIFT_MS = {MAX_DRIFT_MS},\n}}\n"
+         \x20 MAX_DRIFT_MS = {MAX_DRIFT_MS},\n\
+         \x20 /** The shortest window, which has at least that many ticks too. */\n\
+         \x20 MIN_WINDOW_MS = {MIN_WINDOW_MS},\n\
+         \x20 MIN_WINDOW_TICKS = {MIN_WINDOW_TICKS},\n}}\n"
     );
     text
 }

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { tools } from "../../../scripts/tools.mjs";
 import { expectedCounts, inNewProcess } from "../bundle-and-run.mjs";
 import { assertThreadsAreRefused } from "../threads.mjs";
+import { assertTurnsEnd } from "../turns.mjs";
 
 for (const [backend, env] of Object.entries({ native: {}, wasm: { FRAZIL_BACKEND: "wasm" } })) {
   test(`Bun: vectors and minting, backend ${backend}, and require gives what import gives`, async () => {
@@ -20,4 +21,7 @@ for (const file of ["node.cjs", "inline.mjs"]) {
   // docs/safety.md: 31
   test(`Bun, ${file} on WebAssembly: a static node id is refused in web workers and in threads of node:worker_threads`, () =>
     assertThreadsAreRefused(tools.bun, file));
+
+  test(`Bun, ${file}: a turn of freshness: "turn" ends with an await, a timer and a request`, () =>
+    assertTurnsEnd(tools.bun, file));
 }

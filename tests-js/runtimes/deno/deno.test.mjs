@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { tools } from "../../../scripts/tools.mjs";
 import { expectedCounts, inNewProcess, root } from "../bundle-and-run.mjs";
 import { assertThreadsAreRefused } from "../threads.mjs";
+import { assertTurnsEnd } from "../turns.mjs";
 
 // The cache stays in the repository, and Deno does not check for a newer version.
 const env = { DENO_DIR: `${root}.cache/deno`, DENO_NO_UPDATE_CHECK: "1" };
@@ -99,3 +100,9 @@ test("Deno: WebAssembly by import and the addon by require in a worker: the seco
 // docs/safety.md: 31
 test("Deno: a static node id is refused in web workers and in threads of node:worker_threads", () =>
   assertThreadsAreRefused(tools.deno, "inline.mjs", { before: ["run", "--no-prompt", "--allow-read"], env }));
+
+test('Deno: a turn of freshness: "turn" ends with an await, a timer and a request', () =>
+  assertTurnsEnd(tools.deno, "inline.mjs", {
+    before: ["run", "--no-prompt", "--allow-read", "--allow-net=127.0.0.1"],
+    env,
+  }));

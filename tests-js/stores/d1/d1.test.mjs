@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { D1Store } from "frazil/stores/d1";
 import { SqliteStore } from "frazil/stores/sqlite";
 import { Bench, scenarios } from "frazil/testing/lease-contract";
-import { attempt, checkNodeWidths, checkSetUp, newScopeOf, overlaps, renewalOf } from "../kit/attempts.mjs";
+import { attempt, checkNodeWidths, checkPrintedFence, checkSetUp, newScopeOf, overlaps, renewalOf } from "../kit/attempts.mjs";
 import { checkTags } from "../kit/page.mjs";
 import { allocation, caught, checkBlindReplace, checkLostRace, initIn, newTag, OVERLAPS } from "../kit/segments.mjs";
 import { open } from "./database.mjs";
@@ -259,16 +259,21 @@ test("Time Travel is not visible: fence() holds back until every window that was
 });
 
 const cli = fileURLToPath(new URL("../../../npm/frazil/dist/cli.mjs", import.meta.url));
+const printedBy = (...args) => execFileSync(process.execPath, [cli, ...args], { encoding: "utf8" });
 const run = (printed) =>
   server.sql("D1", ...printed.split(/;\n/).filter((statement) => /^(?!--).*\S/m.test(statement)));
 
 test("npx frazil ddl d1 prints statements that make the tables and the record of a scope, or of tags", async () => {
-  await run(
-    execFileSync(process.execPath, [cli, "ddl", "d1", "--scope", "printed", "--nodes", "3-9"], { encoding: "utf8" }),
-  );
+  await run(printedBy("ddl", "d1", "--scope", "printed", "--nodes", "3-9"));
   const { node, granted } = await store.acquire(attempt({ scope: "printed" }));
   assert.deepEqual([granted, node], [true, 3]);
   await checkTags("d1", store, run);
+});
+
+test("npx frazil fence d1 prints statements that raise the fence of a scope, and fail where there is none", async () => {
+  const print = (scope) => printedBy("fence", "d1", "--scope", scope);
+  await checkPrintedFence(store, print, run);
+  await assert.rejects(run(await print("nowhere")), /this database has no scope "nowhere"/);
 });
 
 test("what is no database, and a session of one, are refused", async () => {

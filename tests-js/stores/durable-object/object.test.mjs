@@ -46,11 +46,27 @@ for (const date of DATES) {
       });
     });
 
+    test("an object that has the last node id of the layout, as older ones have, serves programs that do not ask for it", async () => {
+      const scope = newScope();
+      // What a store of an older version sends.
+      const nodes = { from: 576, to: 1023 };
+      const made = (await object(scope, "acquire", { ...attempt({ scope }), nodes })).value;
+      assert.equal(made.node, 576);
+      assert.equal((await store.acquire(attempt({ scope }))).node, 577);
+      const explicit = newScope();
+      await store.init({ scope: explicit, layout: "default", nodes });
+      assert.equal((await store.acquire(attempt({ scope: explicit }))).node, 576);
+      const fewer = server.store("OBJECTS", { nodes: { from: 576, to: 1022 } });
+      await assert.rejects(fewer.acquire(attempt({ scope })), { code: "STORE_REFUSED", message: /576 to 1023/ });
+      const given = { ...attempt({ scope }), nodes, newNodes: { from: 2, to: 1 } };
+      assert.equal((await object(scope, "acquire", given)).error.details.field, "newNodes");
+    });
+
     test("init() is for another range or window, and refuses a scope that has begun", async () => {
       const scope = newScope();
       await assert.rejects(store.init({ scope, layout: "default", nodes: { from: 0, to: 9 } }), {
         code: "INVALID_OPTION",
-        message: /must be within 576 to 1022/,
+        message: /must be within 576 to 1023/,
       });
       await store.init({ scope, layout: "default", nodes: { from: 600, to: 600 }, windowMaxMs: 60_000 });
       assert.equal((await store.acquire(attempt({ scope }))).node, 600);

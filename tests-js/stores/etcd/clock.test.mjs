@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { attempt } from "../kit/attempts.mjs";
 import { changingFetch, newScope, server, storeOf } from "./one-server.mjs";
 
-/** The time of a test. A real server answers, with the `Date` of this time. */
-class TestTime {
+/** The clocks of a test: that of this process, and that of a real server, whose answers get its `Date`. */
+class TestClocks {
   /** What the monotonic clock of this process shows. */
   monotonicMs = 1000;
   /** What the wall clock of the server shows. */
@@ -69,13 +69,13 @@ describe("the clock", () => {
 
   test("follows a step of the server's clock, forward and back", async (t) => {
     for (const phaseMs of [0, 1, 500, 998, 999]) {
-      const time = new TestTime(t, Math.ceil(Date.now() / 1000) * 1000 + phaseMs);
-      const store = storeOf({ fetch: time.fetch() });
+      const clocks = new TestClocks(t, Math.ceil(Date.now() / 1000) * 1000 + phaseMs);
+      const store = storeOf({ fetch: clocks.fetch() });
       const scope = await newScope({}, store);
       for (const step of [0, 3_600_000, -3_600_000, 5000, -2000, -86_400_000]) {
-        time.wallMs += step;
-        time.pass(2);
-        checkTime(await nowOf(store, scope), time.wallMs);
+        clocks.wallMs += step;
+        clocks.pass(2);
+        checkTime(await nowOf(store, scope), clocks.wallMs);
       }
       t.mock.restoreAll();
     }
@@ -83,49 +83,49 @@ describe("the clock", () => {
 
   test("is right after answers that took long, and after a suspension of this machine", async (t) => {
     let delayMs = 0;
-    const time = new TestTime(t);
-    const store = storeOf({ fetch: time.fetch({ delayMs: () => delayMs }) });
+    const clocks = new TestClocks(t);
+    const store = storeOf({ fetch: clocks.fetch({ delayMs: () => delayMs }) });
     const scope = await newScope({}, store);
-    time.pass(100);
-    checkTime(await nowOf(store, scope), time.wallMs);
+    clocks.pass(100);
+    checkTime(await nowOf(store, scope), clocks.wallMs);
     delayMs = 1500;
     // As exact as before, but for the drift and a rounding: the first answers bound it.
-    checkTime(await nowOf(store, scope), time.wallMs, 100 + 3);
+    checkTime(await nowOf(store, scope), clocks.wallMs, 100 + 3);
     delayMs = 0;
     // The monotonic clock of Linux stands still while the machine is suspended.
-    time.wallMs += 60_000;
-    checkTime(await nowOf(store, scope), time.wallMs);
+    clocks.wallMs += 60_000;
+    checkTime(await nowOf(store, scope), clocks.wallMs);
   });
 
   test("of each endpoint is its own", async (t) => {
-    const time = new TestTime(t);
+    const clocks = new TestClocks(t);
     const dead = new Set();
     const alias = `http://localhost:${server.port}`;
-    const [here, ahead] = [time.fetch(), time.fetch({ aheadMs: 20_000 })];
+    const [here, ahead] = [clocks.fetch(), clocks.fetch({ aheadMs: 20_000 })];
     const both = (url, init) => {
       if (dead.has(new URL(url).hostname)) return Promise.reject(new TypeError("fetch failed"));
       return (url.startsWith(alias) ? ahead : here)(url.replace("localhost", "127.0.0.1"), init);
     };
     const store = storeOf({ fetch: both, endpoints: [`http://127.0.0.1:${server.port}`, alias] });
     const scope = await newScope({}, storeOf({ fetch: here }));
-    time.pass(300);
-    checkTime(await nowOf(store, scope), time.wallMs);
+    clocks.pass(300);
+    checkTime(await nowOf(store, scope), clocks.wallMs);
     dead.add("127.0.0.1");
-    time.pass(300);
+    clocks.pass(300);
     // Two members that are 20 s apart.
-    checkTime(await nowOf(store, scope), time.wallMs + 20_000);
+    checkTime(await nowOf(store, scope), clocks.wallMs + 20_000);
     dead.clear();
     dead.add("localhost");
-    time.pass(300);
+    clocks.pass(300);
     // Not moved by the clock of the other endpoint, and as exact as it was.
-    checkTime(await nowOf(store, scope), time.wallMs, 300 + 1);
+    checkTime(await nowOf(store, scope), clocks.wallMs, 300 + 1);
   });
 
   // docs/safety.md: 22
   test("windows never overlap while members a minute apart answer by turns; a store that trusts `until` alone is caught", async (t) => {
     const overlapping = async (broken) => {
-      const time = new TestTime(t);
-      const moved = time.fetch();
+      const clocks = new TestClocks(t);
+      const moved = clocks.fetch();
       // Broken: the row's end is read as over, whatever it is.
       const forgetting = changingFetch(
         {
@@ -144,11 +144,11 @@ describe("the clock", () => {
       const scope = await newScope({ nodes: { from: 0, to: 0 } }, storeOf({ fetch: moved }));
       const windows = [];
       for (let count = 0; count < 40; count++) {
-        time.wallMs += count % 2 ? 60_000 : -60_000;
+        clocks.wallMs += count % 2 ? 60_000 : -60_000;
         const store = storeOf({ fetch: broken ? forgetting : moved });
         const answer = await store.acquire(attempt({ scope, windowMs: 300 }));
         if (answer.granted) windows.push(answer);
-        time.pass(10);
+        clocks.pass(10);
       }
       t.mock.restoreAll();
       windows.sort((a, b) => a.fromMs - b.fromMs || a.untilMs - b.untilMs);

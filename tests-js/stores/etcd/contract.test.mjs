@@ -9,7 +9,8 @@ for (const sameToken of [false, true]) {
     async open() {
       const server = await startServer();
       const { fetch, jump } = movableFetch();
-      const connect = async () => (await connectStore(server.port, { fetch })).store;
+      // A store that is slow is another test's subject.
+      const connect = async () => (await connectStore(server.port, { fetch, timeoutMs: 60_000 })).store;
       const store = await connect();
       let restores = 0;
       return {

@@ -121,6 +121,44 @@ export async function checkSecondInit(store, scope, nodes) {
     });
 }
 
+/**
+ * Checks that `fence()` holds back a new scope by its longest window and the margin, and no other scope. The store's clock has steps of
+ * `stepMs`.
+ */
+export async function checkFence(store, scope, fence, stepMs = 1) {
+  const acquire = (of) => store.acquire(attempt({ scope: of }));
+  const other = `not-${scope}`;
+  for (const each of [scope, other]) {
+    await store.init({ scope: each, layout: "default", windowMaxMs: 60_000 });
+    assert.equal((await acquire(each)).granted, true);
+  }
+  const beganMs = Date.now();
+  await fence();
+  const { reason, freeAtMs } = await acquire(scope);
+  assert.equal(reason, "fenced");
+  assert.ok(freeAtMs > beganMs - stepMs + 65_000 && freeAtMs <= Date.now() + 65_000, `${freeAtMs - beganMs} ms`);
+  assert.equal((await acquire(other)).granted, true);
+  // Once more: the fence only grows.
+  await fence();
+  assert.ok((await acquire(scope)).freeAtMs >= freeAtMs);
+}
+
+/** Checks the same of a text: `print(scope)` returns it, and `run(text)` runs it. */
+export async function checkPrintedFence(store, print, run) {
+  await checkFence(store, "orders", async () => run(await print("orders")));
+  const early = async (scope) => {
+    const text = await print(scope);
+    const changed = text.replace(/(window_max_ms|longest) \+ 5000/, "5000");
+    assert.notEqual(changed, text);
+    return changed;
+  };
+  await assert.rejects(
+    checkFence(store, "broken", async () => run(await early("broken"))),
+    { name: "AssertionError", message: /^\d+ ms$/ },
+    "the checker must catch a fence that ends within the longest window",
+  );
+}
+
 /** How many pairs of windows of one node id overlap. */
 export function overlaps(leases) {
   let count = 0;

@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
-import { LeaseError } from "frazil";
+import { Layout, LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
 import postgres from "postgres";
 import { attempt, checkNodeWidths, checkSetUp, hex, layout, newScopeOf, renewalOf } from "../kit/attempts.mjs";
@@ -312,6 +312,35 @@ test("a role without rights is refused, and the error names them", async () => {
   await bad.end();
 });
 
+// docs/safety.md: 27
+test("fence() of a role whose record a policy or a trigger keeps as it is is refused, and resolves to no fence", async () => {
+  const own = await PostgresServer.start();
+  const owner = poolTo(own.url);
+  const store = new PostgresStore(owner);
+  await store.migrate();
+  const scope = await newScope({}, store);
+  await own.query(`CREATE ROLE app LOGIN; GRANT SELECT, UPDATE ON frazil_scopes TO app; GRANT ALL ON frazil_leases TO app;
+    CREATE POLICY seen ON frazil_scopes FOR SELECT USING (true);
+    CREATE FUNCTION old() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END'`);
+  const app = poolTo(own.urlOf("app"));
+  const kept = { code: "STORE_REFUSED", message: /the fence of the scope "s\w+" was not raised/ };
+  await own.query("ALTER TABLE frazil_scopes ENABLE ROW LEVEL SECURITY");
+  await assert.rejects(new PostgresStore(app).fence({ scope }), kept);
+  await own.query(`ALTER TABLE frazil_scopes DISABLE ROW LEVEL SECURITY;
+    CREATE TRIGGER old BEFORE UPDATE ON frazil_scopes FOR EACH ROW EXECUTE FUNCTION old()`);
+  await assert.rejects(new PostgresStore(app).fence({ scope }), kept);
+  await own.query("DROP TRIGGER old ON frazil_scopes");
+  assert.ok((await new PostgresStore(app).fence({ scope })) >= Date.now() + 60_000);
+  // Its SQLSTATE is that of a server that lacks a function.
+  await own.query("CREATE RULE nothing AS ON UPDATE TO frazil_leases DO INSTEAD NOTHING");
+  await assert.rejects(store.acquire(attempt({ scope })), ({ code, message }) => {
+    assert.deepEqual([code, /0A000/.test(message), /incarnation/.test(message)], ["STORE_REFUSED", true, false]);
+    return true;
+  });
+  for (const each of [app, owner]) await each.end();
+  await own.stop();
+});
+
 test("an incarnation that the server cannot tell is refused, and the error names the option", async () => {
   // As on a server that has no such function (CockroachDB).
   await assert.rejects(
@@ -518,7 +547,9 @@ test("wrong options and requests are refused before the server is asked", async 
   await assert.rejects(store.ensure({ scope: "s" }), { code: "INVALID_ARGUMENT", field: "behind" });
   await assert.rejects(store.acquire(), { code: "INVALID_ARGUMENT", field: "request" });
   for (const [field, options] of [
-    ["windowMaxMs", { layout: "default", windowMaxMs: 0 }],
+    // In seconds; and less than three ticks.
+    ["windowMaxMs", { layout: "default", windowMaxMs: 60 }],
+    ["windowMaxMs", { layout: Layout.named("baidu").with({ epochMs: 1_704_067_200_000 }), windowMaxMs: 2999 }],
     ["windowMaxMs", { layout: "default", windowMaxMs: 86_400_001 }],
     ["nodes.to", { layout: "default", nodes: { from: 0, to: 1024 } }],
     ["nodes.from", { layout: "default", nodes: { from: -1, to: 3 } }],

@@ -131,19 +131,81 @@ describe("a lease", () => {
     assert.equal((await store.acquire(attempt({ scope }))).node, inside.node, "the twin shows nothing");
   });
 
-  test("a transaction that ends before its outcome is asked for: committed is granted, rolled back is refused", async () => {
-    for (const end of ["COMMIT", "ROLLBACK"]) {
+  /** Acquires inside a transaction behind a savepoint, which ends before its outcome is asked for. `change`: what becomes of the texts. */
+  async function acquireBehindSavepoint(scope, end, change = (text) => text) {
+    let acquired;
+    await HIDDEN["an object of the program around a Client of pg"](async ({ query }) => {
+      await query("SAVEPOINT a");
+      const ending = async (text, values) => {
+        if (text.includes("txid_status")) await query(end);
+        return query(change(text), values);
+      };
+      acquired = await new PostgresStore({ query: ending }).acquire(attempt({ scope })).catch((error) => error);
+    });
+    return acquired;
+  }
+  const PART = "ROLLBACK TO a; COMMIT";
+
+  for (const [end, lasts] of [
+    ["COMMIT", true],
+    ["RELEASE a; COMMIT", true],
+    ["ROLLBACK", false],
+    [PART, false],
+  ])
+    test(`a transaction that ends by ${end} before its outcome is asked for is ${lasts ? "granted" : "refused"}`, async () => {
       const scope = await newScopeOf(store);
-      await HIDDEN["an object of the program around a Client of pg"](async ({ query }) => {
-        const ending = async (text, values) => {
-          if (text.includes("txid_status")) await query(end);
-          return query(text, values);
-        };
-        const acquired = new PostgresStore({ query: ending }).acquire(attempt({ scope }));
-        if (end === "COMMIT") assert.ok((await acquired).granted);
-        else await assert.rejects(acquired, REFUSED);
-      });
-    }
+      const acquired = await acquireBehindSavepoint(scope, end);
+      if (lasts) assert.ok(acquired.granted);
+      else assert.match(acquired.message, REFUSED.message);
+      assert.equal((await store.acquire(attempt({ scope }))).node, lasts ? 1 : 0);
+    });
+
+  test("a twin that asks for the transaction around a savepoint grants a node id twice", async () => {
+    const scope = await newScopeOf(store);
+    const around = (text) => text.replaceAll(/(l\.)?xmin AS written/g, "NULL::xid AS written");
+    const inside = await acquireBehindSavepoint(scope, PART, around);
+    assert.equal((await store.acquire(attempt({ scope }))).node, inside.node, "the twin shows nothing");
+  });
+
+  /** Acquires inside a transaction, during which the server crashes, and other programs write. As above. */
+  async function acquireOverCrash(change = (text) => text) {
+    // Nothing of what is not committed comes to the disk, so the number of the transaction is given once more.
+    const settings = { wal_level: "minimal", max_wal_senders: 0, autovacuum: "off", wal_writer_delay: "10s" };
+    const crashing = await PostgresServer.start(settings);
+    const first = new pg.Client(crashing.url);
+    first.on("error", () => {});
+    await first.connect();
+    await new PostgresStore(first).migrate();
+    const scope = await newScopeOf(new PostgresStore(first));
+    await first.query("BEGIN");
+    let query = (text, values) => first.query(text, values);
+    const inside = new PostgresStore({
+      async query(text, values) {
+        if (text.includes("txid_status")) {
+          await crashing.crash();
+          await crashing.start();
+          query = (...statement) => crashing.query(...statement);
+          for (let others = 0; others < 3; others++) await query("SELECT txid_current() AS xact_id");
+        }
+        return query(change(text), values);
+      },
+    });
+    const acquired = await inside.acquire(attempt({ scope })).catch((error) => error);
+    const next = await new PostgresStore({ query }).acquire(attempt({ scope }));
+    await crashing.stop();
+    return { acquired, next };
+  }
+
+  test("a transaction whose number a crashed server has given to another one: nothing is granted", async () => {
+    const { acquired, next } = await acquireOverCrash();
+    assert.deepEqual([acquired.code, acquired.retryable, next.node], ["STORE_UNAVAILABLE", true, 0]);
+  });
+
+  test("a twin that does not look for the start of the server grants a node id twice", async () => {
+    const { acquired, next } = await acquireOverCrash((text) =>
+      text.replace(/split_part\(\$1::text, '@', 2\) = .*$/m, "true"),
+    );
+    assert.equal(next.node, acquired.node, "the twin shows nothing");
   });
 
   test("a server that does not know the transaction has taken over: nothing is granted", async () => {

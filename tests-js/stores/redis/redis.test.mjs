@@ -11,7 +11,7 @@ import Redis from "ioredis";
 import { createClient, createClientPool } from "redis";
 import { attempt, checkSecondInit, hex, newScopeOf, overlaps, renewalOf } from "../kit/attempts.mjs";
 import { startProxy } from "../kit/cut-proxy.mjs";
-import { connectStore, openClient, replicatedPair, startServer, valkey } from "./server.mjs";
+import { connectStore, openClient, replicatedPair, startServer, unreadBy, valkey } from "./server.mjs";
 
 const NO_INCARNATION = { incarnation: "none-accepting-repeats-after-failover" };
 
@@ -223,6 +223,53 @@ describe("a replica is promoted while the old primary runs on", () => {
   test("where replicas do not have it, the promoted one grants alone, and windows overlap", async (context) => {
     assert.equal(overlaps(await oneOfTwo(context)), 1);
   });
+
+  /**
+   * What a primary answers that stood still for longer than a replica may be silent, to requests that came meanwhile. Its replica was
+   * promoted, after it had written once more. `clientOf`: the client of the store.
+   */
+  async function afterStandingStill(context, program, clientOf = (client) => client) {
+    const { primary, replica } = await replicatedPair(context, { program });
+    const client = await openClient(primary.port);
+    context.after(() => client.destroy());
+    const stored = new RedisStore(clientOf(client));
+    const scope = await newScope({ nodes: { from: 0, to: 1 } }, stored);
+    const held = await stored.acquire(attempt({ scope }));
+    assert.ok(held.granted);
+    // It looks at the connection of its last request first.
+    await primary.command("PING");
+    primary.signal("SIGSTOP");
+    const stoppedMs = performance.now();
+    while (performance.now() - stoppedMs < 4000 || unreadBy(primary).written < 1) await sleep(20);
+    await replica.command("REPLICAOF", "NO", "ONE");
+    while (unreadBy(primary).ended < 1) await sleep(20);
+    const answers = [stored.acquire(attempt({ scope })), stored.renew(renewalOf(held, { scope }))];
+    while (unreadBy(primary).written < 2) await sleep(20);
+    primary.signal("SIGCONT");
+    return Promise.all(answers.map((answer) => answer.catch((error) => error)));
+  }
+
+  for (const [name, program] of Object.entries({ Redis: undefined, Valkey: valkey })) {
+    // docs/safety.md: 27
+    test(`${name}: what a primary grants that stood still meanwhile is not confirmed`, async (context) => {
+      const codes = (await afterStandingStill(context, program)).map(({ code, granted }) => code ?? granted);
+      assert.deepEqual(codes, ["STORE_UNAVAILABLE", "STORE_UNAVAILABLE"]);
+    });
+
+    test(`${name}: a twin that confirms without asking has the lease`, async (context) => {
+      let confirmed;
+      const unasked = (client) => ({
+        async eval(script, keys, args) {
+          if (/return {"primary", incarnation}$/.test(script)) return ["primary", confirmed];
+          const reply = await client.eval(script, { keys, arguments: args });
+          confirmed = reply[5];
+          return reply;
+        },
+      });
+      const answers = await afterStandingStill(context, program, unasked);
+      assert.ok(answers.some(({ granted }) => granted));
+    });
+  }
 });
 
 describe("a server that may lose leases is refused, with what to set", () => {

@@ -1,4 +1,5 @@
 // Real servers of Redis and Valkey, in temporary folders and on loopback, that tests start, stop, kill, pause and promote.
+import { readFileSync } from "node:fs";
 import { RedisStore } from "frazil/stores/redis";
 import { createClient } from "redis";
 import { tools } from "../../../scripts/tools.mjs";
@@ -116,6 +117,17 @@ export async function replicatedPair(context, { program } = {}) {
   await shows(primary, /^min_slaves_good_slaves:1/m);
   context.after(() => link.close());
   return { primary, replica, link };
+}
+
+/** What the kernel keeps for a server that stands still: how many of its connections have bytes to read, and how many have ended. */
+export function unreadBy({ port }) {
+  const address = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const lines = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
+  const sockets = lines.map((line) => line.trim().split(/\s+/)).filter(([, local]) => local.endsWith(address));
+  return {
+    written: sockets.filter(([, , , , queues]) => Number.parseInt(queues.split(":")[1], 16) > 0).length,
+    ended: sockets.filter(([, , , state]) => state === "08").length, // CLOSE_WAIT
+  };
 }
 
 /** A store with a client of its own. `options`: of the store. */

@@ -9,7 +9,7 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { LeaseError } from "frazil";
 import { SqliteStore } from "frazil/stores/sqlite";
-import { attempt, checkSetUp } from "../kit/attempts.mjs";
+import { attempt, checkPrintedFence, checkSetUp } from "../kit/attempts.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -230,11 +230,11 @@ test("without tables or a record, the error says what to call", async () => {
   db.close();
 });
 
+const cli = fileURLToPath(new URL("../../../npm/frazil/dist/cli.mjs", import.meta.url));
+const printed = (...args) => execFileSync(process.execPath, [cli, ...args], { encoding: "utf8" });
+
 test("npx frazil ddl prints what migrate and init do; the first holder sets the file, without a fence", async () => {
-  const cli = fileURLToPath(new URL("../../../npm/frazil/dist/cli.mjs", import.meta.url));
-  const script = execFileSync(process.execPath, [cli, "ddl", "sqlite", "--scope", "s", "--nodes", "7-8"], {
-    encoding: "utf8",
-  });
+  const script = printed("ddl", "sqlite", "--scope", "s", "--nodes", "7-8");
   const path = newPath();
   const one = new DatabaseSync(path);
   one.exec(script);
@@ -252,12 +252,32 @@ test("npx frazil ddl prints what migrate and init do; the first holder sets the 
   one.close();
 });
 
+test("npx frazil fence prints what raises the fence of a scope", async () => {
+  const { db, store } = await opened();
+  const print = (scope) => printed("fence", "sqlite", "--scope", scope);
+  await checkPrintedFence(store, print, (text) => db.exec(text));
+  const missing = await print("nowhere");
+  assert.throws(() => db.exec(missing), /this database has no scope "nowhere"/);
+  db.close();
+});
+
 test("fence() holds acquisitions back", async () => {
   const { db, store } = await opened();
   const fenceMs = await store.fence({ scope: "s" });
   const refused = await store.acquire(attempt());
   assert.deepEqual([refused.reason, refused.freeAtMs], ["fenced", fenceMs]);
   assert.ok((await store.fence({ scope: "s" })) >= fenceMs);
+  db.close();
+});
+
+test("npx frazil fence raises the fence, and fails where there is no such scope", async () => {
+  const cli = fileURLToPath(new URL("../../../npm/frazil/dist/cli.mjs", import.meta.url));
+  const printed = (scope) =>
+    execFileSync(process.execPath, [cli, "fence", "sqlite", "--scope", scope], { encoding: "utf8" });
+  const { db, store } = await opened();
+  db.exec(printed("s"));
+  assert.equal((await store.acquire(attempt())).reason, "fenced");
+  assert.throws(() => db.exec(printed("nowhere")), /this database has no scope "nowhere"/);
   db.close();
 });
 

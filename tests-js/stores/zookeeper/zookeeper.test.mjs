@@ -52,7 +52,7 @@ const withTransactions = (real, change) =>
 
 /** 64 clients acquire until each has had a number of leases, from some hundred node ids whose windows end soon. */
 async function contend(connect, to, rounds) {
-  const scope = await newScope(to, { windowMaxMs: 400 });
+  const scope = await newScope(to, { windowMaxMs: 1000 });
   const stores = await Promise.all(Array.from({ length: 64 }, connect));
   const windows = [];
   let refusals = 0;

@@ -36,7 +36,7 @@ pub use lease::{
 #[cfg(feature = "std")]
 pub use local::{LocalOpened, LocalOpening, LocalRequest, LocalState, is_scope};
 pub use memory::{IDS, KEYLESS, NO_ID, Page, RECHECK};
-pub use opening::{KINDS, MAX_WAIT_MS};
+pub use opening::{IN_SECONDS, KINDS, MAX_WAIT_MS};
 pub use segment::{SEGMENT_CALLS, SEGMENT_REQUESTS, segment_call, segment_request};
 pub use slots::{NUMBERS, SLOTS, slot};
 pub use version::ABI;

@@ -1,11 +1,13 @@
 //! Opening a generator: the layout, the node id and the options that it reads, and what it writes.
 
+use core::ops::Range;
+
 use super::handles::{Handles, Minter};
 use super::memory::{Page, whole_number};
 use super::slots::slot;
 use crate::clock::millisecond_of;
 use crate::error::{Code, Error, Result, Rule, Subject};
-use crate::layout::{FieldKind, Geometry, MAX_SAFE_INTEGER};
+use crate::layout::{FieldKind, Geometry, MAX_SAFE_INTEGER, SECONDS_END, SECONDS_START};
 use crate::mint::{Generator, Key, MAX_LEAD_MS, Machine, Registry, ResolvedOptions, SequenceStart};
 
 /// The longest time that an option can say: `setTimeout` and `Atomics.wait` both take at most 2^31 - 1 ms.
@@ -16,6 +18,13 @@ use crate::mint::{Generator, Key, MAX_LEAD_MS, Machine, Registry, ResolvedOption
 pub const MAX_WAIT_MS: u64 = (1 << 31) - 1;
 const DEFAULT_WAIT_MS: u64 = 10;
 const DEFAULT_ASYNC_WAIT_MS: u64 = 5000;
+
+/// An epoch of these is in seconds where milliseconds are meant.
+///
+/// ```
+/// assert_eq!(frazil::abi::IN_SECONDS, 1_000_000_000..100_000_000_000);
+/// ```
+pub const IN_SECONDS: Range<u64> = SECONDS_START..SECONDS_END;
 
 /// One time, one clock and one sequence field, and 32 node parts of one bit.
 const MAX_FIELDS: usize = 35;

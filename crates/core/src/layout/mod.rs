@@ -30,4 +30,6 @@ pub use definition::{Layout, LayoutSpec, Plan};
 pub(crate) use field::is_name;
 pub use field::{Field, FieldKind};
 pub(crate) use geometry::{Geometry, MAX_SAFE_INTEGER};
+#[cfg(feature = "abi")]
+pub(crate) use geometry::{SECONDS_END, SECONDS_START};
 pub use id::{Columns, Decoded, Node, Parts};

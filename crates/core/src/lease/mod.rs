@@ -15,4 +15,4 @@ pub use messages::{Change, Grant, Granted, Held, LeaseRandom, Reason, Refusal, R
 pub use options::{IdTime, LeasedOptions};
 pub use readings::{MAX_DRIFT_MS, Readings};
 pub use requests::{Asked, Taken};
-pub use terms::LeaseTerms;
+pub use terms::{LeaseTerms, MIN_WINDOW_MS, MIN_WINDOW_TICKS};

@@ -8,11 +8,20 @@ const MAX_TIMEOUT_MS: u64 = 10_000;
 /// Timers take at most 2^31 - 1 ms.
 const MAX_WINDOW_MS: u64 = (1 << 31) - 1;
 
-/// What is shorter was meant in seconds: a lease is renewed after a third of its window, and no network is that fast.
-const MIN_USUAL_WINDOW_MS: u64 = 1000;
+/// The shortest usual window. What is shorter was meant in seconds: a lease is renewed after a third of its window, and no network is
+/// that fast.
+///
+/// ```
+/// assert_eq!(frazil::lease::MIN_WINDOW_MS, 1000);
+/// ```
+pub const MIN_WINDOW_MS: u64 = 1000;
 
 /// How many ticks a window must have at least. Rounding to whole ticks takes up to one at each end.
-const MIN_TICKS: u64 = 3;
+///
+/// ```
+/// assert_eq!(frazil::lease::MIN_WINDOW_TICKS, 3);
+/// ```
+pub const MIN_WINDOW_TICKS: u64 = 3;
 
 /// The lengths of a lease, in milliseconds.
 ///
@@ -44,7 +53,7 @@ impl LeaseTerms {
     /// assert_eq!((error.code(), error.field(), error.value()), (Code::InvalidOption, "window_ms", Some(2999)));
     /// ```
     pub fn new(window_ms: u64, renew_after_ms: u64, timeout_ms: u64, tick_ms: u64) -> Result<Self> {
-        let bounds = (tick_ms.saturating_mul(MIN_TICKS), MAX_WINDOW_MS);
+        let bounds = (tick_ms.saturating_mul(MIN_WINDOW_TICKS), MAX_WINDOW_MS);
         if window_ms < bounds.0 || window_ms > bounds.1 {
             return Err(Error::bad_number(Code::InvalidOption, Subject::WindowMs, Rule::WindowTicks, window_ms, bounds));
         }
@@ -67,7 +76,7 @@ impl LeaseTerms {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn usual(window_ms: u64, by_calls: bool, tick_ms: u64) -> Result<Self> {
-        let bounds = (tick_ms.saturating_mul(MIN_TICKS).max(MIN_USUAL_WINDOW_MS), MAX_WINDOW_MS);
+        let bounds = (tick_ms.saturating_mul(MIN_WINDOW_TICKS).max(MIN_WINDOW_MS), MAX_WINDOW_MS);
         if window_ms < bounds.0 || window_ms > bounds.1 {
             return Err(Error::bad_number(Code::InvalidOption, Subject::WindowMs, Rule::WindowLength, window_ms, bounds));
         }

@@ -290,7 +290,10 @@ impl Generator {
         let refusal = match outcome {
             Outcome::Issued { .. } | Outcome::Recheck => None,
             Outcome::Stalled { retry_at_ms, cause } => Some(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms))),
-            Outcome::Refused(error) => Some(self.refusal(word, now_ms, error)),
+            // A look waits for nobody who gives the state up.
+            Outcome::Refused(error) => Some(self.refusal(word, now_ms, error, |keeper| {
+                keeper.fault().or_else(|| keeper.obstacle(now_ms)).or_else(|| keeper.extend(now_ms, now_ms).err())
+            })),
             Outcome::Expired { .. } => match self.state.keeper() {
                 // A call would have the window extended.
                 Some(keeper) => keeper.obstacle(now_ms),

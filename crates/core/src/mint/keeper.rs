@@ -68,7 +68,7 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64>;
 
     /// What a call at `now_ms` would wait for before the window could be extended, if another thread or process does that and does not
-    /// get ready. [`Generator::health`](crate::Generator::health) asks, when the window is over.
+    /// get ready. [`Generator::health`](crate::Generator::health) asks, when the window is over or the state was given up.
     fn obstacle(&self, now_ms: u64) -> Option<Error> {
         let _ = now_ms;
         None

@@ -1,6 +1,7 @@
 //! A reservation: the loop that has the machine decide and swaps the word.
 
 use super::generator::Generator;
+use super::keeper::Keeper;
 use super::machine::{Block, EXHAUSTED, Machine, Outcome, SequenceStart};
 use super::state::StateAtomics;
 use super::sync::Ordering;
@@ -117,7 +118,9 @@ impl Generator {
                     now_ms = keeper.extend(until_ms, now_ms)?;
                     word = atomics.word.load(load);
                 }
-                Outcome::Refused(error) => return Err(self.refusal(word, now_ms, error)),
+                Outcome::Refused(error) => {
+                    return Err(self.refusal(word, now_ms, error, |keeper| keeper.extend(now_ms, now_ms).err()));
+                }
             }
         }
     }
@@ -133,13 +136,14 @@ impl Generator {
         }
     }
 
-    /// The error of a refusal. A kept state whose word is all ones although its time is not over was closed, or given up.
-    pub(super) fn refusal(&self, word: u64, now_ms: u64, error: Error) -> Error {
+    /// The error of a refusal. A kept state whose word is all ones although its time is not over was closed, or given up: `why` asks its
+    /// keeper for the reason.
+    pub(super) fn refusal(&self, word: u64, now_ms: u64, error: Error, why: impl FnOnce(&dyn Keeper) -> Option<Error>) -> Error {
         let over = now_ms.saturating_add(self.max_lead_ms()) >= self.machine.end_ms();
         match self.state.keeper() {
             Some(keeper) if word == EXHAUSTED && !over => {
-                let why = keeper.is_given_up().then(|| keeper.extend(now_ms, now_ms));
-                why.and_then(Result::err).unwrap_or_else(|| Error::new(Code::Closed))
+                let known = if keeper.is_given_up() { why(keeper) } else { None };
+                known.unwrap_or_else(|| Error::new(Code::Closed))
             }
             _ => error,
         }

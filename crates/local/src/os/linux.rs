@@ -314,11 +314,15 @@ pub(crate) fn state_home() -> Option<PathBuf> {
 /// How often at most to read the kernel's list of locks until two successive readings agree.
 const READINGS: usize = 8;
 
+/// A file as the kernel names it beside its locks.
+fn name_beside_locks(device: u64, inode: u64) -> String {
+    format!("{:02x}:{:02x}:{inode}", nix::sys::stat::major(device), nix::sys::stat::minor(device))
+}
+
 /// How many open files hold an exclusive lock that begins at one of those bytes of a file, by the kernel's list of locks. `None` if the
 /// list does not show it.
 pub(crate) fn holders(identity: Identity, bytes: Range<u64>) -> Option<u64> {
-    let Identity { device, inode, .. } = identity;
-    let file = format!("{:02x}:{:02x}:{inode}", nix::sys::stat::major(device), nix::sys::stat::minor(device));
+    let file = name_beside_locks(identity.device, identity.inode);
     let lists = |line: &&str| {
         let mut words = line.split_whitespace().skip(1);
         words.next() == Some("OFDLCK")
@@ -339,21 +343,20 @@ pub(crate) fn holders(identity: Identity, bytes: Range<u64>) -> Option<u64> {
     before.filter(|count| *count > 0)
 }
 
-/// A process that holds a lock on a file or directory, and its name. `None` if this process may not see it: it is another user's.
-pub(crate) fn holder(file: &File, lock: FoundLock) -> Option<(u32, String)> {
+/// A process that holds a lock on a file or directory, for a message. `None` if this process may not see it: it is another user's.
+pub(crate) fn holder(file: &File, lock: FoundLock) -> Option<String> {
     let process = lock.process.filter(|process| *process != 0).or_else(|| open_file_holder(file, lock.from))?;
     let name = read_to_string(format!("/proc/{process}/comm")).ok()?;
-    Some((process, name.trim_end().to_owned()))
+    Some(format!("process {process} ({})", name.trim_end()))
 }
 
 /// A process with an open file that holds a lock from that byte on: the kernel shows the locks of a descriptor beside it.
 fn open_file_holder(file: &File, from: u64) -> Option<u32> {
-    let (device, inode) = file.metadata().map(|found| (found.st_dev(), found.st_ino())).ok()?;
-    let key = format!("{:02x}:{:02x}:{inode}", nix::sys::stat::major(device), nix::sys::stat::minor(device));
+    let file = file.metadata().map(|found| name_beside_locks(found.st_dev(), found.st_ino())).ok()?;
     let from = from.to_string();
     let shows = |line: &str| {
         let mut words = line.strip_prefix("lock:").unwrap_or("").split_whitespace();
-        words.any(|word| word == key) && words.next() == Some(from.as_str())
+        words.any(|word| word == file) && words.next() == Some(from.as_str())
     };
     let own = std::process::id();
     let processes = std::fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());

@@ -137,9 +137,9 @@ pub(crate) const fn holders(_identity: Identity, _bytes: Range<u64>) -> Option<u
     None
 }
 
-/// The process that holds a lock, and its name, which is not looked for.
-pub(crate) fn holder(_file: &File, lock: FoundLock) -> Option<(u32, String)> {
-    lock.process.map(|process| (process, String::new()))
+/// The process that holds a lock, for a message.
+pub(crate) fn holder(_file: &File, lock: FoundLock) -> Option<String> {
+    lock.process.map(|process| format!("process {process}"))
 }
 
 /// Stops using an open file, so that its locks are released unless a forked child has them. The descriptor stays valid, and refers

@@ -16,10 +16,11 @@ use super::lock_mode::Mode;
 #[cfg(target_os = "macos")]
 use super::macos::{generation, identity_of_open, identity_of_path, lock_open_file, test_open_file};
 
-/// Opens a file. Links are not followed.
+/// Opens a file. Links are not followed. A new one is open to its user alone: whoever may read it for a moment can lock its bytes for as
+/// long as it has it open.
 pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
     // Opened for reading and writing, a pipe does not block.
-    OpenOptions::new().read(true).write(true).create_new(new).custom_flags(libc::O_NOFOLLOW).open(path)
+    OpenOptions::new().read(true).write(true).create_new(new).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(path)
 }
 
 /// Gives a file another name in its directory, beside its own. `AlreadyExists` if the name is taken. The caller removes the first
@@ -178,7 +179,20 @@ pub(crate) fn lock_in_memory(start: *mut u8, length: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::mode_in;
+    #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::{mode_in, open};
+
+    // docs/safety.md: 15
+    #[test]
+    fn a_new_file_is_open_to_its_user_alone_until_it_is_shared() {
+        let path = std::env::temp_dir().join(format!("frazil-new-{}", std::process::id()));
+        let mode = open(&path, true).unwrap().metadata().unwrap().permissions().mode();
+        std::fs::remove_file(path).unwrap();
+        assert_eq!(mode & 0o777, 0o600);
+    }
 
     // docs/safety.md: 15
     #[test]

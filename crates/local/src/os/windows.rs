@@ -158,7 +158,7 @@ pub(crate) const fn find_lock(_file: &File, _from: u64, _count: u64, _held: Mode
 }
 
 /// Not looked for: there is no lock of a directory.
-pub(crate) const fn holder(_file: &File, _lock: FoundLock) -> Option<(u32, String)> {
+pub(crate) const fn holder(_file: &File, _lock: FoundLock) -> Option<String> {
     None
 }
 

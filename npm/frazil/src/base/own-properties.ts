@@ -19,3 +19,10 @@ export function putOwn<T>(list: { [index: number]: T }, at: number, value: T): v
     Object.defineProperty(list, at, ownOf({ value, writable: true, enumerable: true, configurable: true }));
   else list[at] = value;
 }
+
+/** Where a list has a value; -1 if it does not. `indexOf` may be replaced. @internal */
+export function placeOf(list: readonly unknown[], value: unknown): number {
+  let at = list.length - 1;
+  while (at >= 0 && list[at] !== value) at--;
+  return at;
+}

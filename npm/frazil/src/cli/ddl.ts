@@ -1,5 +1,4 @@
 /** `npx frazil ddl`: what a store needs, to read and run. */
-import { hintOf } from "../base/keys.js";
 import { d1Ddl } from "../stores/d1/index.js";
 import { etcdDdl } from "../stores/etcd/index.js";
 import type { DdlTags } from "../stores/kit/segment/requests.js";
@@ -10,13 +9,13 @@ import { sqliteDdl } from "../stores/sqlite/index.js";
 import { zookeeperDdl } from "../stores/zookeeper/index.js";
 import { layoutOf } from "./chosen-layout.js";
 import type { Command } from "./command.js";
-import { type FlagName, type Flags, given, wholeBigint, wholeNumber } from "./flags.js";
+import { type Flags, given, wholeBigint, wholeNumber } from "./flags.js";
 import { put } from "./output.js";
+import { flagsOfStores, incarnationOf, notAStore, type OfStores, refuseOtherFlags } from "./stores.js";
 import { UsageError } from "./usage-error.js";
 
-/** What a store's set-up is printed with, and the flags that only some stores have. */
+/** What a store's set-up is printed with. */
 interface Printer {
-  readonly flags: readonly FlagName[];
   print(options: InitOptions, flags: Flags): string;
   printTags?(tags: DdlTags, flags: Flags): string;
 }
@@ -32,10 +31,6 @@ function nodeIdsFromOf(text: string): NonNullable<MySqlInitOptions["nodeIdsFrom"
   );
 }
 
-/** The option `incarnation` of a store: a word as it is, such as its default, and else an expression in the language of the store. */
-export const incarnationOf = <T>(language: "sql" | "lua", text: string | undefined) =>
-  (text === undefined || /^[a-z]+(-[a-z]+)*$/.test(text) ? text : { [language]: text }) as T;
-
 const printPostgres = (options: InitOptions | DdlTags, { role, schema, incarnation }: Flags) =>
   postgresDdl(options, given<PostgresStoreOptions>({ schema, incarnation: incarnationOf("sql", incarnation) }), role);
 const printMySql = (options: MySqlInitOptions | DdlTags, { role, database, incarnation }: Flags) =>
@@ -43,7 +38,7 @@ const printMySql = (options: MySqlInitOptions | DdlTags, { role, database, incar
 const printRedis = (options: InitOptions | DdlTags, { incarnation }: Flags) =>
   redisDdl(options, given<RedisStoreOptions>({ incarnation: incarnationOf("lua", incarnation) }));
 
-const PRINTERS: { readonly [store: string]: Printer } = {
+const PRINTERS: OfStores<Printer> = {
   postgres: { flags: ["role", "schema", "incarnation"], print: printPostgres, printTags: printPostgres },
   mysql: {
     flags: ["role", "database", "incarnation", "node-ids-from"],
@@ -63,38 +58,18 @@ const PRINTERS: { readonly [store: string]: Printer } = {
   d1: { flags: [], print: d1Ddl, printTags: d1Ddl },
 };
 
-/** Names under which people know a store. */
-const ALIASES: readonly (readonly [RegExp, keyof typeof PRINTERS])[] = [
-  [/^pg|^postg|^psql|^neon|^supabase/i, "postgres"],
-  [/^maria|^mysql/i, "mysql"],
-  [/^valkey|^redis|^dragonfly|^keydb/i, "redis"],
-  [/^sqlite|^better-sqlite/i, "sqlite"],
-  [/^zk$|^zoo/i, "zookeeper"],
-  [/^etcd/i, "etcd"],
-];
-
-/** The store that somebody means by a name that is none of `names`. */
-export function storeMeant(name: string, names: string): string | undefined {
-  const [, near] = /mean (.*)\?/.exec(hintOf(name.toLowerCase(), names, "")) ?? [];
-  return ALIASES.find(([alias]) => alias.test(name))?.[1]?.toString() ?? near;
-}
-
 /** The flags of the record of a scope. */
 const SCOPE_FLAGS = ["scope", "layout", "epoch", "nodes", "window-max", "node-ids-from"] as const;
 
-/** The flags that some stores have, and others do not. */
-const STORE_FLAGS = [...new Set(Object.values(PRINTERS).flatMap(({ flags }) => flags))];
-
 /** The error for a store that there is not, or for several. */
 function noStore([name, ...rest]: readonly string[], { tag: [tag] = [] }: Flags): UsageError {
-  const names = Object.keys(PRINTERS).join(", ");
-  const meant = storeMeant(name ?? "", names);
+  const { rule, meant } = notAStore(name ?? "", PRINTERS);
   const what =
     name === undefined
-      ? `ddl needs a store, one of ${names}`
+      ? `ddl needs a store, one of ${Object.keys(PRINTERS).join(", ")}`
       : rest.length > 0
         ? "ddl prints what one store needs"
-        : `${name} is not a store${meant === undefined ? `, one of ${names}` : ` (did you mean ${meant}?)`}`;
+        : rule;
   // The record of a counter is printed for some stores only.
   const store = meant ?? "postgres";
   const hasTag = PRINTERS[store]?.printTags !== undefined && /^[\w.-]+$/.test(tag ?? "");
@@ -105,8 +80,7 @@ function run(flags: Flags, stores: readonly string[]): number {
   const [name = "", ...rest] = stores;
   const printer = Object.hasOwn(PRINTERS, name) && rest.length === 0 ? PRINTERS[name] : undefined;
   if (printer === undefined) throw noStore(stores, flags);
-  const stray = STORE_FLAGS.find((flag) => flags[flag] !== undefined && !printer.flags.includes(flag));
-  if (stray !== undefined) throw new UsageError(`--${stray} is not for ddl ${name}`);
+  refuseOtherFlags("ddl", name, PRINTERS, flags);
   // A variable of the shell that is not set. The stores check the others.
   const empty = (["role", "acl"] as const).find((flag) => flags[flag] === "");
   if (empty !== undefined) throw new UsageError(`--${empty} is ""`);
@@ -150,7 +124,7 @@ export const ddl: Command = {
   ],
   notes:
     "On Cloudflare Workers each isolate leases its node id from a Durable Object, with nothing to print or to\nset up: leased() of frazil/workers.",
-  flags: ["scope", "nodes", "window-max", "layout", "epoch", "tag", "first", ...STORE_FLAGS],
+  flags: ["scope", "nodes", "window-max", "layout", "epoch", "tag", "first", ...flagsOfStores(PRINTERS)],
   takesArguments: true,
   run,
 };

@@ -6,14 +6,13 @@ import { type PostgresStoreOptions, postgresFence } from "../stores/postgres/ind
 import { type RedisStoreOptions, redisFence } from "../stores/redis/index.js";
 import { sqliteFence } from "../stores/sqlite/index.js";
 import type { Command } from "./command.js";
-import { incarnationOf, storeMeant } from "./ddl.js";
-import { type FlagName, type Flags, given } from "./flags.js";
+import { type Flags, given } from "./flags.js";
 import { put } from "./output.js";
+import { flagsOfStores, incarnationOf, notAStore, type OfStores, refuseOtherFlags } from "./stores.js";
 import { UsageError } from "./usage-error.js";
 
-/** How the fence of a store is raised, and the flags that only some stores have. */
+/** How the fence of a store is raised. */
 interface Fencer {
-  readonly flags: readonly FlagName[];
   /** Resolves to what is printed. */
   fence(scope: string, flags: Flags): string | Promise<string>;
 }
@@ -35,7 +34,7 @@ async function fenceEtcd(scope: string, { prefix }: Flags): Promise<string> {
   return `The scope "${scope}" is fenced: nothing is granted before ${new Date(fenceMs).toISOString()}.\n`;
 }
 
-const FENCERS: { readonly [store: string]: Fencer } = {
+const FENCERS: OfStores<Fencer> = {
   postgres: {
     flags: ["schema", "incarnation"],
     fence: (scope, { schema, incarnation }) =>
@@ -58,7 +57,6 @@ const FENCERS: { readonly [store: string]: Fencer } = {
 
 /** Stores that only a program can ask. */
 const BY_PROGRAM = ["zookeeper", "durable-object", "document"];
-const STORE_FLAGS = [...new Set(Object.values(FENCERS).flatMap(({ flags }) => flags))];
 
 async function run(flags: Flags, stores: readonly string[]): Promise<number> {
   const [name = "", ...rest] = stores;
@@ -69,16 +67,11 @@ async function run(flags: Flags, stores: readonly string[]): Promise<number> {
     );
   const fencer = Object.hasOwn(FENCERS, name) && rest.length === 0 ? FENCERS[name] : undefined;
   if (fencer === undefined) {
-    const names = Object.keys(FENCERS).join(", ");
-    const meant = storeMeant(name, names);
-    const what =
-      name === "" || rest.length > 0
-        ? `fence needs one store, of ${names}`
-        : `${name} is not a store${meant === undefined ? `, one of ${names}` : ` (did you mean ${meant}?)`}`;
+    const { rule, meant } = notAStore(name, FENCERS);
+    const what = name === "" || rest.length > 0 ? `fence needs one store, of ${Object.keys(FENCERS).join(", ")}` : rule;
     throw new UsageError(`${what}: npx frazil fence ${meant ?? "postgres"} --scope default`);
   }
-  const stray = STORE_FLAGS.find((flag) => flags[flag] !== undefined && !fencer.flags.includes(flag));
-  if (stray !== undefined) throw new UsageError(`--${stray} is not for fence ${name}`);
+  refuseOtherFlags("fence", name, FENCERS, flags);
   put(await fencer.fence(scope, flags));
   return 0;
 }
@@ -94,7 +87,7 @@ export const fence: Command = {
   ],
   notes:
     "For etcd it connects and raises the fence, by $ETCDCTL_ENDPOINTS and $ETCDCTL_USER. For every other store, what it prints\nbegins with how to run it. Run it once for each scope, before the programs start. A fence too many harms nothing.",
-  flags: ["scope", ...STORE_FLAGS],
+  flags: ["scope", ...flagsOfStores(FENCERS)],
   takesArguments: true,
   run,
 };

@@ -46,7 +46,10 @@ const TABLE = {
     value: "FORM",
     help: `the form of the IDs that are printed (default: decimal):\n${FORM_LIST};\nwith -short after it (base62-short), without leading zero digits`,
   },
-  nodes: { value: "0-99", help: "the node ids to grant (default: all of the layout)" },
+  nodes: {
+    value: "0-99",
+    help: "the node ids to grant (default: all of the layout but the last, which local() takes)",
+  },
   "window-max": { value: "MS", help: "the longest window of a lease (default: 60000; d1: 600000)" },
   tag: {
     value: "NAME",
@@ -65,7 +68,7 @@ const TABLE = {
   },
   incarnation: {
     value: "TEXT",
-    help: "for postgres, mysql (SQL) and redis (Lua): the expression that tells a server\nfrom one that lost writes, or none-accepting-repeats-after-failover",
+    help: "for postgres, mysql (SQL) and redis (Lua): the expression that tells a server\nfrom one that lost writes, or the name of one, such as postgres-with-start, or\nnone-accepting-repeats-after-failover",
   },
   json: { help: "print one JSON value a line, for programs; IDs are text" },
   help: { short: "h", help: "show the help of the command" },

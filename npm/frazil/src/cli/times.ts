@@ -1,6 +1,6 @@
 /** Times as the command line takes them: a day, a time with its zone, or Unix milliseconds. */
 import { wallClock } from "../base/clock.js";
-import { SECONDS_END } from "../base/dates.js";
+import { SECONDS_END } from "../generated/layouts.js";
 import type { FlagName } from "./flags.js";
 import { UsageError } from "./usage-error.js";
 

@@ -1,8 +1,8 @@
 /** What refusals that are about the clock say besides: the times that differ. */
 import { Host } from "#binding";
 import { isFaked } from "../base/clock.js";
-import { SECONDS_END, SECONDS_START } from "../base/dates.js";
 import type { ErrorCode } from "../base/errors.js";
+import { SECONDS_END, SECONDS_START } from "../generated/layouts.js";
 import type { Layout } from "../layout/index.js";
 
 /** From how many milliseconds on nobody waits: two clocks differ. */

@@ -17,6 +17,11 @@ multi-clock lqu5m2o0 1 0 t41 c4 n8 s10
 edge lqu5m2o0 1 0 t41 n14 s8
 safe53 lqu5m2o0 1 0 t41 n3 s9`;
 
+/** Times below this are in seconds where milliseconds are meant: seconds until 5138, and milliseconds until 1973. @internal */
+export const SECONDS_END = 100000000000;
+/** An epoch from here on is in seconds (2001), and so is a clock: one that shows less is one that starts in 1970. @internal */
+export const SECONDS_START = 1000000000;
+
 /** The names of each layout's node parts. */
 export interface LayoutParts {
   default: "node";

@@ -76,4 +76,7 @@ export const SUBJECTS: { readonly [subject: number]: string } = {
 export enum LeaseBound {
   /** By how much clocks that are read one after another may differ, in milliseconds. */
   MAX_DRIFT_MS = 1000,
+  /** The shortest window, which has at least that many ticks too. */
+  MIN_WINDOW_MS = 1000,
+  MIN_WINDOW_TICKS = 3,
 }

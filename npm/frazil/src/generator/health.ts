@@ -4,7 +4,7 @@ import type { FrazilError } from "../base/errors.js";
 import type { Backend } from "../core/boundary.js";
 import type { Port } from "../core/port.js";
 import type { StateFile } from "../core/state-files.js";
-import { Slot } from "../generated/page.js";
+import { CODES, Slot } from "../generated/page.js";
 import type { Layout } from "../layout/index.js";
 import { numberOrNaN } from "./request.js";
 
@@ -137,6 +137,10 @@ export const staticNodeWarning = (node: number | "none"): string | undefined =>
       : Host.ISOLATES
         ? isolateWarning(node)
         : edgeWarning(node);
+
+/** Whether a call of a generator with a state file would wait for a process that raises the ceiling and does not get ready. @internal */
+export const isObstructed = ({ binding: { calls, page } }: Port, handle: number, now: number): boolean =>
+  CODES[calls.health(page, handle, numberOrNaN(now))] === "LEASE_EXPIRED";
 
 /**
  * The state of a generator at a time. `staticNode`: its node id if nothing but the program keeps others from having it.

@@ -5,13 +5,13 @@
 import { Host } from "#binding";
 import { monotonicClock, processStartMs, wallClock } from "../base/clock.js";
 import { ClockError, configError, type ErrorCode, type FrazilError, withoutRule } from "../base/errors.js";
+import { placeOf, putOwn } from "../base/own-properties.js";
 import { hostRandom } from "../core/host-random.js";
 import type { Port } from "../core/port.js";
 import { CODES, KINDS, Slot, STARTS } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
 import { localNode } from "../layout/default-nodes.js";
-import type { Layout } from "../layout/index.js";
-import type { SequenceStart } from "./options.js";
+import type { Layout, LayoutField } from "../layout/index.js";
 
 /** A value for a slot. A value that is not a number becomes NaN, which the core refuses by the rule for numbers. */
 export const numberOrNaN = (value: unknown): number => (typeof value === "number" ? value : NaN);
@@ -49,7 +49,7 @@ export function openRequest(
   // The clock may have been set since the start (in 1970 on a machine without a battery), so the age comes from one that never is. If
   // the start is unknown, it was not after this call.
   const fromMs = Math.floor(nowMs - (startMs ? monotonicClock() : 0)) || nowMs;
-  return [
+  const pairs: (number | boolean)[] = [
     Slot.EPOCH_MS,
     epochMs,
     Slot.TICK_MS,
@@ -83,18 +83,22 @@ export function openRequest(
     Slot.MAX_ASYNC_WAIT_MS,
     numberOrNaN(maxAsyncWaitMs),
     Slot.SEQUENCE_START,
-    STARTS.indexOf(sequenceStart as SequenceStart),
+    placeOf(STARTS, sequenceStart),
+    Slot.UNSHARED,
+    Host.FILES && given["unshared"] === true,
     Slot.FIELD_COUNT,
     fields.length,
-    ...(Host.FILES ? [Slot.UNSHARED, given["unshared"] === true] : []),
-    // No `push`, which calls the setters that a program put on `Array.prototype`: a field would be that of the request before.
-    ...fields.flatMap(({ kind, bits }, at) => [
-      Slot.FIELDS + 2 * at,
-      KINDS.indexOf(kind),
-      Slot.FIELDS + 2 * at + 1,
-      bits,
-    ]),
   ];
+  const put = (value: number) => putOwn(pairs, pairs.length, value);
+  // By no method and no spread: one that a program replaced could leave out a field, which would be that of the request before.
+  for (let at = 0; at < fields.length; at++) {
+    const { kind, bits } = fields[at] as LayoutField;
+    put(Slot.FIELDS + 2 * at);
+    put(placeOf(KINDS, kind));
+    put(Slot.FIELDS + 2 * at + 1);
+    put(bits);
+  }
+  return pairs;
 }
 
 /** Writes a request into the page, where a boolean becomes 0 or 1. */

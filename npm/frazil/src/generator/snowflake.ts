@@ -22,7 +22,15 @@ import { CODES, First, MEANINGS, Page, Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "../layout/index.js";
 import { fillArray } from "./fill-array.js";
-import { type CoreCounts, type Health, readCounts, readHealth, type Stats, staticNodeWarning } from "./health.js";
+import {
+  type CoreCounts,
+  type Health,
+  isObstructed,
+  readCounts,
+  readHealth,
+  type Stats,
+  staticNodeWarning,
+} from "./health.js";
 import { checkLocalOptions, LOCAL_OPTIONS, NOT_LOCAL, nativeRequired } from "./local.js";
 import { type FillCall, type MintCall, newCall } from "./mint-call.js";
 import {
@@ -58,6 +66,24 @@ const NO_ID = 0xffff_ffff_ffff_ffffn;
 
 /** Whether the program was warned about a static node id where it runs in several places that share nothing. */
 let isWarned = false;
+
+/**
+ * Has `end` called when the running turn ends, each time that it is called. By `await`, which no fake timers replace; in a vm context of
+ * Node also by a tick, which is not of the context: its microtasks may wait for its next script (`microtaskMode: "afterEvaluate"`).
+ */
+function endOfTurn(end: () => void): () => Promise<void> {
+  const { process } = globalThis;
+  const tick = Host.FILES && process && !((process as object) instanceof Object) ? process.nextTick : undefined;
+  let isQueued = false;
+  return async () => {
+    tick?.(end);
+    if (isQueued) return;
+    isQueued = true;
+    await undefined;
+    isQueued = false;
+    end();
+  };
+}
 
 /** In place of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
 const min = (a: number, b: number): number => (a < b ? a : b);
@@ -243,22 +269,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (freshness !== "call" && freshness !== "turn")
       throw configError("INVALID_OPTION", "freshness", freshness, Rule.KNOWN_FRESHNESS);
     if (Host.MOVING_CLOCK && freshness === "turn") {
-      const end = () => {
+      const endTurn = endOfTurn(() => {
         this.#isOfThisTurn = false;
-      };
-      // By `await`, which no fake timers replace; in a vm context of Node also by a tick, which is not of the context: its microtasks
-      // may wait for its next script (`microtaskMode: "afterEvaluate"`).
-      const { process } = globalThis;
-      const tick = Host.FILES && process && !((process as object) instanceof Object) ? process.nextTick : undefined;
-      let isQueued = false;
-      const endTurn = async () => {
-        tick?.(end);
-        if (isQueued) return;
-        isQueued = true;
-        await undefined;
-        isQueued = false;
-        end();
-      };
+      });
       this.next = () => {
         if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
         const id = this.#nextByClock();
@@ -452,6 +465,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly tryNext = (): bigint | undefined => {
     const now = this.#clock();
     if (this.#hasIdAt(now)) return this.#ids[this.#cursor++] as bigint;
+    if (Host.FILES && this.#isLocal && isObstructed(this.#requirePort(), this.#handle, now)) return undefined;
     const id = this.#tryRefill(now, 0);
     // A refusal of the clock that says when to retry is retryable, and no lease has to hear of it (`LeaseSession.refused`): an error
     // would take most of the time of the call.

@@ -14,13 +14,13 @@
  * of layouts are generated from the core. The vectors in `crates/core/vectors` test that both sides agree.
  */
 import { Decoding, isIdOf } from "#decoding";
-import { msGiven, SECONDS_END } from "../base/dates.js";
+import { msGiven } from "../base/dates.js";
 import { configError, DecodeError, isWhole, refusal, whole } from "../base/errors.js";
 import { checkKeys, hintOf } from "../base/keys.js";
 import { ownOf } from "../base/own-properties.js";
 import { hideName } from "../base/printing.js";
 import { describedError } from "../base/value-text.js";
-import type { LayoutParts } from "../generated/layouts.js";
+import { type LayoutParts, SECONDS_END } from "../generated/layouts.js";
 import { Rule } from "../generated/rules.js";
 import { type Span, split } from "./bits.js";
 import { type Columns, columnsOf, NUMBERS } from "./columns.js";
@@ -40,6 +40,7 @@ import { msOf, type Shape } from "./shape.js";
 import { checkedSpec, invalid, SPEC } from "./spec.js";
 import { anyMs, timeHint } from "./times.js";
 
+export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "../base/errors.js";
 export type { Columns } from "./columns.js";
 export type { Decoded, NodeParts } from "./decoded.js";
 export type { CheckedSpec, FieldKind, Id, IdInput, IdText, LayoutField, LayoutName, LayoutSpec } from "./id.js";

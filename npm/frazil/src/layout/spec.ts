@@ -1,8 +1,9 @@
 /** The rules of a definition. */
-import { msGiven, SECONDS_END, SECONDS_START } from "../base/dates.js";
+import { msGiven } from "../base/dates.js";
 import { isWhole, show, whole } from "../base/errors.js";
 import { checkKeys } from "../base/keys.js";
 import { describedError } from "../base/value-text.js";
+import { SECONDS_END, SECONDS_START } from "../generated/layouts.js";
 import { KINDS } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
 import { joinAnywhere } from "./bits.js";

@@ -5,6 +5,7 @@
 import { ConfigError } from "../base/errors.js";
 import { ownOf } from "../base/own-properties.js";
 
+/** The calls that mint. */
 const CALLS =
   "next nextString nextNumber tryNext nextMany nextManyStrings fill nextAsync nextStringAsync nextManyAsync nextManyStringsAsync fillAsync";
 
@@ -13,11 +14,7 @@ export function refusingUntilAwaited(call: string): <T>(promise: Promise<T>) => 
   const refusals = ownOf<PropertyDescriptorMap>({});
   for (const name of CALLS.split(" ")) {
     const value = () => {
-      throw new ConfigError(
-        "INVALID_ARGUMENT",
-        `${name}() is a call of the generator, and this is the promise of one: await ${call}`,
-        { field: "this" },
-      );
+      throw new ConfigError("INVALID_ARGUMENT", `${name}() is called on a promise: await ${call}`, { field: "this" });
     };
     refusals[name] = ownOf({ value });
   }

@@ -59,9 +59,11 @@ interface ObjectBase {
   readonly __DURABLE_OBJECT_BRAND: never;
 }
 
-/** What `acquire` is sent: a request, and the node ids that the object may grant. */
+/** What `acquire` is sent: a request, and the node ids that the object may have. */
 export interface ObjectAcquireRequest extends Omit<AcquireRequest, "signal"> {
   readonly nodes: NodeRange;
+  /** Those that a new object begins with. Older versions do not send them: all that it may have. */
+  readonly newNodes?: NodeRange;
 }
 
 /** No restore is visible to an object, so that it has one incarnation for ever. */
@@ -117,8 +119,9 @@ export class FrazilLeases extends Base {
   acquire(request: ObjectAcquireRequest): Reply<Answer> {
     return replyOf(() => {
       checkAcquire(request);
-      const { nodes } = request;
+      const { nodes, newNodes = nodes } = request;
       if (!isNodeRange(nodes)) throw configError("INVALID_ARGUMENT", "nodes", nodes, NODES_RULE);
+      if (!isNodeRange(newNodes)) throw configError("INVALID_ARGUMENT", "newNodes", newNodes, NODES_RULE);
       return this.#making((moment) => {
         this.#open(request);
         return this.#tables.acquire(request, moment);
@@ -191,15 +194,16 @@ export class FrazilLeases extends Base {
   }
 
   /** Makes the record of a scope that is new, or compares the node ids of the record. */
-  #open({ scope: name, layout, nodes: { from, to } }: ObjectAcquireRequest): void {
+  #open({ scope: name, layout, nodes, newNodes = nodes }: ObjectAcquireRequest): void {
     const scope = this.#tables.scope(name);
-    const record = { scope: name, layout, nodeFrom: from, nodeTo: to, windowMaxMs: WORKERS_WINDOW_MAX_MS };
+    const { from: nodeFrom, to: nodeTo } = newNodes;
+    const record = { scope: name, layout, nodeFrom, nodeTo, windowMaxMs: WORKERS_WINDOW_MAX_MS };
     if (scope === undefined) this.#make(record);
-    else if (scope.layout === UNKNOWN_LAYOUT) this.#adopt(name, { ...record, nextNode: from });
-    else if (scope.layout === layout && (scope.nodeFrom < from || scope.nodeTo > to))
+    else if (scope.layout === UNKNOWN_LAYOUT) this.#adopt(name, { ...record, nextNode: nodeFrom });
+    else if (scope.layout === layout && (scope.nodeFrom < nodes.from || scope.nodeTo > nodes.to))
       throw storeRefused(
         `the object of the scope "${name}" was made for the node ids ${scope.nodeFrom} to ${scope.nodeTo}, and this program asks for ` +
-          `${from} to ${to}: give every program of the scope the same option nodes, or use another scope, whose IDs go to another column`,
+          `${nodes.from} to ${nodes.to}: give every program of the scope the same option nodes, or use another scope, whose IDs go to another column`,
       );
   }
 

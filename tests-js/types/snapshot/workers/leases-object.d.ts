@@ -23,9 +23,11 @@ export interface ObjectState {
 interface ObjectBase {
     readonly __DURABLE_OBJECT_BRAND: never;
 }
-/** What `acquire` is sent: a request, and the node ids that the object may grant. */
+/** What `acquire` is sent: a request, and the node ids that the object may have. */
 export interface ObjectAcquireRequest extends Omit<AcquireRequest, "signal"> {
     readonly nodes: NodeRange;
+    /** Those that a new object begins with. Older versions do not send them: all that it may have. */
+    readonly newNodes?: NodeRange;
 }
 /** The error for a statement that failed in an object. */
 export declare function sqlError(error: unknown): FrazilError;

@@ -1,5 +1,4 @@
 /** WebAssembly from base64 text in the bundle: for hosts that can compile it but may have no file to load it from. */
-
 import text from "../../../build/frazil.wasm";
 import { ConfigError } from "../../base/errors.js";
 import type { Binding } from "../boundary.js";

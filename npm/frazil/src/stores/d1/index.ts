@@ -400,7 +400,6 @@ export function d1Fence(name: string): string {
   const scope = fencedScope({ scope: name });
   return `-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
 -- Before the programs start: npx frazil fence d1 … > fence.sql && npx wrangler d1 execute NAME --remote --file fence.sql
--- The last statement shows all scopes. If "${scope}" is not among them, this is another database.
 ${raiseFence(scope)}`;
 }
 

@@ -17,8 +17,10 @@
  *
  * Not seen: two functions that do not keep their rules. `frazil/testing/lease-contract` tests them.
  */
+
 import { FrazilError } from "../../base/errors.js";
 import type { HostAbortSignal } from "../../base/host-types.js";
+import { SECONDS_END, SECONDS_START } from "../../generated/layouts.js";
 import { type Found, storeRefused, storeUnavailable, untilAborted, wholeOf } from "../kit/answers.js";
 import { checkGiven, clientError, described, optionError } from "../kit/given.js";
 import {
@@ -27,6 +29,7 @@ import {
   type LeaseTable,
   type RowView,
   type ScopeView,
+  untilFirst,
 } from "../kit/lease/compare-and-set.js";
 import type { ScopeRecord } from "../kit/lease/requests.js";
 import { freeRow, type LeaseRow, type Moment, type Scope } from "../kit/lease/rules.js";
@@ -90,6 +93,10 @@ const NAME_RULE = "must be a text of 1 to 32 letters, digits, -, _ and blanks";
 const PREFIX_RULE = "must be a text of at most 100 characters without U+0000";
 /** How many rows one `replace` makes: with the record, below the 100 documents of a transaction in DynamoDB. */
 const MAX_ROWS = 64;
+/** A clock in milliseconds shows less until the year 5138. */
+const MICROSECONDS_START = 1e14;
+/** So many lost races in a row are hardly those of others. */
+const SUSPECT = 5;
 
 interface DocumentScope extends StoredScope {
   readonly text: string;
@@ -121,6 +128,16 @@ function rowOf(key: string, text: string | null): DocumentRow | undefined {
   return { node, fromMs, untilMs, grant, nonce, owner, text };
 }
 
+/** The clock of the server. In another unit, windows would be a thousand times too long or too short, or never begin. */
+function timeOf(value: unknown): number {
+  const nowMs = wholeOf("nowMs", value);
+  const unit =
+    nowMs >= SECONDS_START && nowMs < SECONDS_END ? "seconds" : nowMs >= MICROSECONDS_START && "microseconds";
+  if (unit)
+    throw storeRefused(`nowMs is ${nowMs} in the answer of read(): must be Unix milliseconds: is it in ${unit}?`);
+  return nowMs;
+}
+
 /** What was read of a scope: its record, and the texts of further documents. */
 interface Reading extends ScopeView<DocumentScope> {
   readonly texts: readonly (string | null)[];
@@ -131,10 +148,17 @@ class DocumentTable implements LeaseTable<DocumentScope, DocumentRow> {
   readonly #prefix: string;
   /** The range of rows of each scope when it was last read. */
   readonly #ranges = new Map<string, { readonly from: number; readonly next: number }>();
+  /** How often `replace` has written nothing since it last wrote. */
+  #unwritten = 0;
 
   constructor(documents: Documents, prefix: string) {
     this.#documents = documents;
     this.#prefix = prefix;
+  }
+
+  waitsFor(): string | undefined {
+    if (this.#unwritten < SUSPECT) return undefined;
+    return `replace() resolved to false ${this.#unwritten} times in a row. If nobody else writes, it compares something else than the texts and the incarnation that read() returned`;
   }
 
   async readForAcquire(request: AcquireRequest): Promise<AcquireView<DocumentScope, DocumentRow> | undefined> {
@@ -234,18 +258,19 @@ class DocumentTable implements LeaseTable<DocumentScope, DocumentRow> {
   }
 
   /** Invariant: a record is written where there is neither a record nor what an earlier one has left. */
-  async create(record: ScopeRecord): Promise<Found | undefined> {
+  async create(record: ScopeRecord, signal: Signal): Promise<Found | undefined> {
     const { scope: name, nodeFrom } = record;
     const key = this.#scope(name);
-    for (;;) {
-      const { texts, ...moment } = await this.#readAll([key, this.#row(name, nodeFrom)], undefined);
+    const { found } = await untilFirst<{ found?: Found }>(this, signal, async () => {
+      const { texts, ...moment } = await this.#readAll([key, this.#row(name, nodeFrom)], signal);
       const [text, row] = texts as [string | null, string | null];
-      if (text !== null) return scopeOf(key, text);
-      if (row !== null) return "rows";
+      if (text !== null) return { found: scopeOf(key, text) };
+      if (row !== null) return { found: "rows" };
       const scope = { ...newScope(record, moment.incarnation), nextNode: nodeFrom + 1 };
       const changes = [{ key, seen: null, text: textOfScope(scope) }, this.#newRow(name, nodeFrom)];
-      if (await this.#replace(changes, moment, undefined)) return undefined;
-    }
+      return (await this.#replace(changes, moment, signal)) ? {} : undefined;
+    });
+    return found;
   }
 
   #scope(name: string): string {
@@ -292,7 +317,7 @@ class DocumentTable implements LeaseTable<DocumentScope, DocumentRow> {
       throw storeRefused(
         `incarnation is ${described(incarnation)} in the answer of read(): must be a text that is not empty`,
       );
-    return { texts: texts.map((text) => text ?? null), nowMs: wholeOf("nowMs", nowMs), incarnation };
+    return { texts: texts.map((text) => text ?? null), nowMs: timeOf(nowMs), incarnation };
   }
 
   async #replace(changes: readonly DocumentChange[], { incarnation }: Moment, signal: Signal): Promise<boolean> {
@@ -300,6 +325,7 @@ class DocumentTable implements LeaseTable<DocumentScope, DocumentRow> {
     // A result object of a driver would be taken for success.
     if (typeof done !== "boolean")
       throw storeRefused(`replace() resolved to ${described(done)}: must be true or false, whether it wrote the texts`);
+    this.#unwritten = done ? 0 : this.#unwritten + 1;
     return done;
   }
 

@@ -38,7 +38,7 @@ import type {
 } from "../lease-store.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
 import { errorOfData, isErrorData, type Reply } from "./error-data.js";
-import { isNodeRange, type LocationHint, locationHintIn, NODES_RULE, nodesOf } from "./nodes.js";
+import { isNodeRange, type LocationHint, locationHintIn, NODES_RULE, newNodesOf, nodesOf } from "./nodes.js";
 
 export type { NodeRange } from "../../layout/default-nodes.js";
 export type * from "../lease-store.js";
@@ -129,8 +129,7 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
   async acquire(request: AcquireRequest): Promise<Answer> {
     checkAcquire(request);
     const { signal, ...sent } = request;
-    const nodes = this.#nodesOf(request.layout);
-    return this.#leases("acquire", Object.assign(sent, { nodes }), signal);
+    return this.#leases("acquire", Object.assign(sent, this.#nodesOf(request.layout)), signal);
   }
 
   async renew(request: RenewRequest): Promise<Answer> {
@@ -156,13 +155,13 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
    * not needed: the first `acquire` makes the record, with all node ids of this store and a longest window of 10 minutes.
    */
   async init(options: InitOptions): Promise<boolean> {
-    const all = this.#nodesOf(layoutText(Layout.from(options?.layout)));
-    const record = recordOf({ windowMaxMs: WORKERS_WINDOW_MAX_MS, ...options, nodes: options?.nodes ?? all });
-    if (record.nodeFrom < all.from || record.nodeTo > all.to)
+    const { nodes, newNodes } = this.#nodesOf(layoutText(Layout.from(options?.layout)));
+    const record = recordOf({ windowMaxMs: WORKERS_WINDOW_MAX_MS, ...options, nodes: options?.nodes ?? newNodes });
+    if (record.nodeFrom < nodes.from || record.nodeTo > nodes.to)
       throw optionError(
         "nodes",
         options.nodes,
-        `must be within ${all.from} to ${all.to}, the node ids of this store: pass the range as its option nodes too`,
+        `must be within ${nodes.from} to ${nodes.to}, the node ids of this store: pass the range as its option nodes too`,
       );
     return this.#leases("init", record, undefined);
   }
@@ -186,7 +185,8 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
     return this.#call(`segment/${record.tag}`, "initSegment", record, undefined);
   }
 
-  #nodesOf(layout: string): NodeRange {
+  /** The node ids that the object may have, and those that it begins with if it is new. */
+  #nodesOf(layout: string): { readonly nodes: NodeRange; readonly newNodes: NodeRange } {
     const count = nodeCountOf(layout);
     if (this.#nodes && this.#nodes.to >= count) {
       const { from, to } = this.#nodes;
@@ -196,7 +196,8 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
         rule,
       });
     }
-    return this.#nodes ?? nodesOf(this.#hint, count);
+    const nodes = this.#nodes ?? nodesOf(this.#hint, count);
+    return { nodes, newNodes: this.#nodes ?? newNodesOf(nodes, count) };
   }
 
   #leases<T>(verb: string, request: ScopeRequest, signal: AbortSignal | undefined): Promise<T> {

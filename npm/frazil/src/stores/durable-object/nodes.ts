@@ -1,12 +1,11 @@
 /**
  * Which node ids each object grants. Objects know nothing of each other, so no two of one scope may have a node id in common: the
  * node field is split in 16 equal parts, one for the object of each location hint, and those that are left for the object without a
- * hint, but for the last one, which is that of a state file. So hints can be turned on and off, and programs with and without them be
- * mixed.
+ * hint. So hints can be turned on and off, and programs with and without them be mixed.
  */
 
 import { configError, LeaseError, refusal } from "../../base/errors.js";
-import { leasedNodes, type NodeRange } from "../../layout/default-nodes.js";
+import { allNodes, leasedNodes, type NodeRange } from "../../layout/default-nodes.js";
 import { MAX_NODE } from "../kit/limits.js";
 
 /** Location hints, in the order of their parts. Never change it: two objects would grant the same node ids. */
@@ -35,14 +34,14 @@ export function locationHintIn(value: unknown): LocationHint | undefined {
 }
 
 /**
- * The node ids of an object, of so many in the layout.
+ * The node ids that an object may have, of so many in the layout.
  *
  * @throws {LeaseError} `STORE_REFUSED` for a hint and a layout that is too small.
  * @internal
  */
 export function nodesOf(hint: LocationHint | undefined, count: number): NodeRange {
   if (count < PARTS) {
-    if (hint === undefined) return leasedNodes(count);
+    if (hint === undefined) return allNodes(count);
     throw refusal(
       LeaseError,
       "STORE_REFUSED",
@@ -52,10 +51,21 @@ export function nodesOf(hint: LocationHint | undefined, count: number): NodeRang
     );
   }
   const part = count / PARTS;
-  if (hint === undefined) return { ...leasedNodes(count), from: LOCATION_HINTS.length * part };
+  if (hint === undefined) return { ...allNodes(count), from: LOCATION_HINTS.length * part };
   const from = LOCATION_HINTS.indexOf(hint) * part;
   return { from, to: from + part - 1 };
 }
+
+/**
+ * Those that a new object begins with, of those that it may have: without the last one of the layout, which is that of a state file.
+ * Objects of versions that gave it to leases have it, and go on.
+ *
+ * @internal
+ */
+export const newNodesOf = ({ from, to }: NodeRange, count: number): NodeRange => ({
+  from,
+  to: Math.min(to, leasedNodes(count).to),
+});
 
 /** What a request to a Worker has in `request.cf`, as far as it tells where the Worker runs. */
 export interface RequestPlace {

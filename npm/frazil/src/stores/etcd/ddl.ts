@@ -1,4 +1,5 @@
 /** What npx frazil ddl prints: commands for a shell with etcdctl. */
+
 import { recordOf } from "../kit/lease/requests.js";
 import { UNUSED } from "../kit/lease/rules.js";
 import { newScope } from "../kit/lease/scope-record.js";

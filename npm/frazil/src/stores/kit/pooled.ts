@@ -36,6 +36,22 @@ function isTimeOut(signal: AbortSignal | undefined): boolean {
   return name === "TimeoutError" || code === "STORE_UNAVAILABLE";
 }
 
+/** A connection that is being taken. A busy pool may hand it out later, when nobody waits for it: then it is given back. */
+async function taken<Value, Result>(
+  taking: PromiseLike<PooledConnection<Value, Result>>,
+  signal: AbortSignal | undefined,
+): Promise<PooledConnection<Value, Result>> {
+  try {
+    return await untilAborted(taking, signal);
+  } catch (error) {
+    taking.then(
+      (late) => late.release(undefined),
+      () => {},
+    );
+    throw error;
+  }
+}
+
 /** Runs each statement on a connection that `take` takes from a pool. */
 export function pooledQuery<Value, Result extends object>(
   take: () => PromiseLike<PooledConnection<Value, Result>>,
@@ -50,18 +66,7 @@ export function pooledQuery<Value, Result extends object>(
     signal?.throwIfAborted();
     const attemptMs = (signal && attemptedMs.get(signal)) ?? monotonicClock();
     if (signal) attemptedMs.set(signal, attemptMs);
-    const taking = take();
-    let connection: PooledConnection<Value, Result>;
-    try {
-      connection = await untilAborted(taking, signal);
-    } catch (error) {
-      // A busy pool hands it out later, when nobody waits for it.
-      taking.then(
-        (late) => late.release(undefined),
-        () => {},
-      );
-      throw error;
-    }
+    const connection = await taken(take(), signal);
     const beganMs = monotonicClock();
     let isOver = false;
     const over = (end: () => unknown) => {

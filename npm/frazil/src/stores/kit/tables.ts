@@ -97,9 +97,15 @@ WHERE scope = ? AND node = ?`;
 /** `ensure` and `fence`. */
 export const RAISE = `UPDATE frazil_scopes SET incarnation = ?, fence_ms = ? WHERE scope = ?`;
 
-/** `fence` as SQL for people to run. The incarnation stays: a holder finds another one, and raises the fence once more. */
+/**
+ * `fence` as SQL for people to run. The incarnation stays: a holder finds another one, and raises the fence once more. No statement of
+ * SQLite fails with a text outside of a trigger; that of JSON, which is no path, is shown whole.
+ */
 export const raiseFence = (scope: string): string => `UPDATE frazil_scopes
 SET fence_ms = max(fence_ms, ${CLOCK} + window_max_ms + ${FENCE_MARGIN_MS}) WHERE scope = '${scope}';
+-- Fails where there is no such scope:
+SELECT json_extract('{}', 'this database has no scope "${scope}"') AS failed
+WHERE NOT EXISTS (SELECT 1 FROM frazil_scopes WHERE scope = '${scope}');
 SELECT scope, datetime(fence_ms / 1000, 'unixepoch') AS nothing_is_granted_before_utc FROM frazil_scopes ORDER BY scope;
 `;
 

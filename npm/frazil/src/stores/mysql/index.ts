@@ -28,6 +28,7 @@ import { fencedScope } from "../kit/lease/requests.js";
 import { PERMISSIONS } from "../kit/permissions.js";
 import { type DdlTags, printedTags } from "../kit/segment/requests.js";
 import { allocateFrom, makeTagIn } from "../kit/segment/tag-table.js";
+import { withinLimit } from "../kit/set-up-limit.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
 import type { MySqlClient } from "./client.js";
 import { checkWidth, drawnText } from "./old-tables.js";
@@ -69,7 +70,8 @@ export class MySqlStore extends CompareAndSetStore implements ManagedSegmentStor
 
   override async init(options: MySqlInitOptions): Promise<boolean> {
     const { record, source } = sourceOf(options);
-    return isNew({ ...record, nodeIdsFrom: tableOf(sourceText(source)) }, await this.#table.create(record, source));
+    const create = (signal: AbortSignal) => this.#table.create(record, signal, source);
+    return isNew({ ...record, nodeIdsFrom: tableOf(sourceText(source)) }, await withinLimit(this, "init()", create));
   }
 
   async allocate(request: AllocateRequest): Promise<Allocation> {
@@ -131,13 +133,10 @@ ${records}`;
  */
 export function mysqlFence(name: string, store: MySqlStoreOptions): string {
   const scope = fencedScope({ scope: name });
-  return completion(
-    store,
-    true,
-  )(`-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
+  const text = `-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
 -- On the primary, before the programs start: npx frazil fence mysql … | mariadb DATABASE (or mysql)
--- The last statement shows all scopes. If "${scope}" is not among them, this is another database.
-${RAISE_FENCE.replaceAll(":scope", () => `'${scope}'`)}`);
+${RAISE_FENCE.replaceAll(":scope", () => `'${scope}'`)}`;
+  return completion(store, true)(text);
 }
 
 interface Records {

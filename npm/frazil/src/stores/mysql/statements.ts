@@ -193,10 +193,18 @@ export const REPLACE_SCOPE = `UPDATE {scopes} s
   WHERE s.scope = :scope AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}
     AND ${NOW_MS} + GREATEST(0, ${MOVED}) DIV 1000 <= :now + ${LATE_MS}`;
 
-/** `fence` for people to run. */
+/**
+ * `fence` for people to run. Outside of a procedure only a statement that cannot be read fails with a text, in MariaDB and MySQL.
+ * Committed, as the other statements for them, since a session need not do that by itself.
+ */
 export const RAISE_FENCE = `UPDATE {scopes} SET incarnation = CONVERT(({incarnation}) USING utf8mb4), writes = writes + 1,
   fence_ms = GREATEST(fence_ms, ${NOW_MS} + window_max_ms + ${FENCE_MARGIN_MS})
 WHERE scope = :scope;
+-- Fails where there is no such scope:
+SET @frazil = IF(EXISTS (SELECT 1 FROM {scopes} WHERE scope = :scope), 'DO 0', CONCAT('this database has no scope "', :scope, '"'));
+PREPARE frazil FROM @frazil;
+EXECUTE frazil;
+COMMIT;
 SELECT scope, TIMESTAMP('1970-01-01') + INTERVAL fence_ms * 1000 MICROSECOND AS nothing_is_granted_before_utc FROM {scopes} ORDER BY scope;
 `;
 
@@ -227,6 +235,7 @@ SELECT :scope, :layout, :from, :to, {first}, :windowMax, 0, CONVERT(({incarnatio
 FROM (SELECT 1 AS one) o
 WHERE {condition} AND (EXISTS (SELECT 1 FROM {scopes} WHERE scope = :scope)
   OR NOT EXISTS (SELECT 1 FROM {leases} WHERE scope = :scope));
+COMMIT;
 SELECT scope, layout, next_node, node_to, node_ids_from FROM {scopes} WHERE scope = :scope;
 `;
 
@@ -234,6 +243,7 @@ SELECT scope, layout, next_node, node_to, node_ids_from FROM {scopes} WHERE scop
 export const INSERT_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
 SELECT :tag, :first, '[]', CONVERT(({incarnation}) USING utf8mb4) FROM (SELECT 1 AS one) o
 WHERE NOT EXISTS (SELECT 1 FROM {segments} t WHERE t.tag = CAST(:tag AS BINARY));
+COMMIT;
 `;
 
 /**

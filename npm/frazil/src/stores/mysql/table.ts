@@ -231,14 +231,15 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
 
   async create(
     { scope, layout, nodeFrom, nodeTo, windowMaxMs }: ScopeRecord,
+    signal: AbortSignal,
     source?: NodeIdSource,
   ): Promise<Found | undefined> {
     const nodeIdsFrom = hexOf(sourceText(source));
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // Before the record: what another process makes meanwhile has a record before it has rows.
-      const left = await this.#database.read(ANY_ROW, { scope }, undefined);
-      const rows = left && (await this.#database.read(READ_SCOPE, { scope }, undefined));
-      if (rows === undefined) throw notInitialised(this, scope, await this.placeOf(scope, undefined));
+      const left = await this.#database.read(ANY_ROW, { scope }, signal);
+      const rows = left && (await this.#database.read(READ_SCOPE, { scope }, signal));
+      if (rows === undefined) throw notInitialised(this, scope, await this.placeOf(scope, signal));
       const [row] = rows as [Row];
       const found = scopeViewOf(row, undefined);
       if (found !== undefined)
@@ -253,8 +254,8 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       const next = typeof source === "object" ? await this.#checked(source, nodeTo) : nodeFrom;
       const range = { from: nodeFrom, to: nodeTo, next };
       const values = { scope, layout: hexOf(layout), ...range, windowMax: windowMaxMs, nodeIdsFrom };
-      if (await this.#database.write(INIT, { ...values, server: incarnationOf(row) }, undefined)) return undefined;
-      await pause(attempt, undefined);
+      if (await this.#database.write(INIT, { ...values, server: incarnationOf(row) }, signal)) return undefined;
+      await pause(attempt, signal);
     }
     throw storeUnavailable(`the record could not be written: others wrote at the same time, ${MAX_ATTEMPTS} times`);
   }

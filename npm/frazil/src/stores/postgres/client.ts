@@ -31,18 +31,25 @@ export interface Ran {
 /** Runs a statement. @internal */
 export type Query = (text: string, values: string[], signal?: AbortSignal) => Promise<Ran>;
 
+/** When the server was started, in milliseconds: its text would have the time zone of the session. @internal */
+export const STARTED = "floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint::text";
+
 /**
- * A column of every row: the transaction in which a statement wrote, or null if it wrote nothing. Of those that may be a part of a
- * transaction of the program, it is null.
+ * A column of every row: the transaction in which a statement wrote, and when the server was started; or null if it wrote nothing.
+ * `written`: the `xmin` of what it answers with. If that was written behind a savepoint, it is in a transaction of its own, which can be
+ * rolled back although the one around it is committed.
  *
  * @internal
  */
-export const WRITTEN_BY = "txid_current_if_assigned()::text AS xact_id";
-/** @internal */
+export const writtenBy = (written: string): string =>
+  `(txid_current_if_assigned() + CASE WHEN ((${written})::text::bigint - txid_current_if_assigned()) & 4294967295 < 2147483648
+    THEN ((${written})::text::bigint - txid_current_if_assigned()) & 4294967295 ELSE 0 END)::text || '@' || ${STARTED} AS xact_id`;
+/** The same of statements that may be a part of a transaction of the program. @internal */
 export const MAY_ROLL_BACK = "NULL::text AS xact_id";
 
-/** What became of the transaction $1. */
-const OUTCOME = `SELECT txid_status($1::bigint) AS outcome, ${MAY_ROLL_BACK}`;
+/** What became of the transaction $1; null if the server was started since: after a crash it gives the number to another one. */
+const OUTCOME = `SELECT CASE WHEN split_part($1::text, '@', 2) = ${STARTED}
+  THEN txid_status(split_part($1::text, '@', 1)::bigint) END AS outcome, ${MAY_ROLL_BACK}`;
 /** The SQLSTATE of a server that has not begun the transaction yet, since another one had. */
 const IN_THE_FUTURE = "22023";
 
@@ -113,10 +120,13 @@ async function run(client: unknown, call: "query" | "unsafe", text: string, valu
     throw stateOf(error) === IN_THE_FUTURE ? storeUnavailable(TAKEN_OVER, error) : error;
   });
   const [row] = rowsOf((await asked).result);
-  return { rows, mayRollBack: row?.["outcome"] !== "committed" };
+  const outcome = row?.["outcome"] ?? null;
+  if (outcome === null) throw storeUnavailable(TAKEN_OVER);
+  return { rows, mayRollBack: outcome !== "committed" };
 }
 
-const TAKEN_OVER = "the server that was asked next does not know what was written: another one has taken over";
+const TAKEN_OVER =
+  "the server that was asked next does not know what was written: another one has taken over, or it was started again";
 
 interface Answered {
   readonly result: unknown;

@@ -44,12 +44,15 @@ export function postgresFence(name: string, store: PostgresStoreOptions): string
   const scope = fencedScope({ scope: name });
   return completion(store)(`-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
 -- On the primary, before the programs start: npx frazil fence postgres … | psql -v ON_ERROR_STOP=1 "$DATABASE_URL"
+BEGIN; -- also where the client commits nothing by itself
 DO $frazil$ BEGIN
+  PERFORM {durable};
   UPDATE {scopes} SET incarnation = ({incarnation})::text, fence_ms = greatest(fence_ms,
     floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + window_max_ms + ${FENCE_MARGIN_MS})
   WHERE scope = '${scope}';
   IF NOT FOUND THEN RAISE EXCEPTION 'this database has no scope "${scope}"'; END IF;
 END $frazil$;
+COMMIT;
 SELECT scope, to_timestamp(fence_ms / 1000.0) AS nothing_is_granted_before FROM {scopes} ORDER BY scope;
 `);
 }

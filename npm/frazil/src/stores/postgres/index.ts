@@ -103,7 +103,9 @@ const CONFLICTS = [
 const NO_SCHEMA = "3F000";
 const NO_TABLE = "42P01";
 const NOT_IN_STATE = "55000";
-/** Of a server that is asked what it does not know: the expression of the incarnation. */
+/** What a server lacks: it takes no writes, or cannot say which incarnation it is. */
+type Lack = "writes" | "incarnation" | undefined;
+/** Of a server that is asked what it does not know, such as the expression of the incarnation. */
 const UNKNOWN_FUNCTION = ["42883", "0A000", NOT_IN_STATE];
 
 /** Leases in the tables `frazil_scopes` and `frazil_leases`, and segments in `frazil_segments`. */
@@ -202,6 +204,11 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     const rows = await this.#run(ENSURE, [scope, when], signal);
     const [row] = rows ?? [];
     if (row === undefined) throw notInitialised(this, scope, await this.#place(signal));
+    // Any other fence may have been raised by another process meanwhile.
+    if (when === "always" && row["covers"] !== "true")
+      throw storeRefused(
+        `the fence of the scope "${scope}" was not raised: row-level security, a trigger or a rule keeps its record as it is. Raise it as the owner of the table`,
+      );
     return wholeOf("fence_ms", row["fence_ms"]);
   }
 
@@ -257,15 +264,18 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
         if (state === NO_SCHEMA || (state === NO_TABLE && (await this.#says(lacksTables(statement), signal))))
           return undefined;
         if (!CONFLICTS.includes(state) || attempt === MAX_ATTEMPTS)
-          throw this.#errorOf(
-            error,
-            state,
-            statement,
-            state === NOT_IN_STATE && (await this.#says("pg_is_in_recovery()", signal)),
-          );
+          throw this.#errorOf(error, state, statement, await this.#lackOf(state, signal));
         await pause(attempt, signal);
       }
     }
+  }
+
+  /** What the server lacks that answered with this SQLSTATE, if it says so. */
+  async #lackOf(state: string, signal: AbortSignal | undefined): Promise<Lack> {
+    if (!UNKNOWN_FUNCTION.includes(state)) return undefined;
+    if (state === NOT_IN_STATE && (await this.#says("pg_is_in_recovery()", signal))) return "writes";
+    // Rules and foreign tables have one of these codes too.
+    return (await this.#says("coalesce(({server})::text, '') >= ''", signal)) ? undefined : "incarnation";
   }
 
   /** Whether a condition holds, for what a SQLSTATE alone does not tell: messages are in the language of the server. */
@@ -278,8 +288,8 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     return untilAborted(asking, signal);
   }
 
-  /** The error for a failure of the client, which stays its cause. `isReplica`: whether the server has said so. */
-  #errorOf(error: unknown, state: string, statement: string, isReplica: boolean): LeaseError {
+  /** The error for a failure of the client, which stays its cause. */
+  #errorOf(error: unknown, state: string, statement: string, lack: Lack): LeaseError {
     const reported = `Postgres answered ${state} (${(error as Error).message})`;
     if (state === "42501")
       return storeRefused(
@@ -289,14 +299,14 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
         error,
       );
     if (state === FAILED_TRANSACTION) return storeRefused(`${reported}: ${TRANSACTION_RULE}`, error);
-    if (state === "25006" || isReplica)
+    if (state === "25006" || lack === "writes")
       return storeRefused(
         `${reported}: this server takes no writes from here: it is a read-only replica, or transactions are read-only by default. Connect to the primary`,
         error,
       );
     if (state === "23502" && columnOf(error) === "incarnation")
       return storeRefused(`${reported}: ${NO_INCARNATION}`, error);
-    if (UNKNOWN_FUNCTION.includes(state))
+    if (lack === "incarnation")
       return storeRefused(
         `${reported}: this server cannot say which incarnation it is (Aurora, CockroachDB). Pass the option incarnation: ` +
           '{ sql: "…" } with an expression whose value changes when acknowledged writes may have been lost',
@@ -310,7 +320,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
         error,
       );
     // Other statements that cannot run here, wrong credentials, and a database that does not exist.
-    if (/^(42|22|28|3D)/.test(state)) return storeRefused(reported, error);
+    if (/^(0A|42|22|28|3D)/.test(state)) return storeRefused(reported, error);
     if (state) return storeUnavailable(reported, error);
     const { errno, sqlState } = (error ?? {}) as { errno?: unknown; sqlState?: unknown };
     if (typeof errno === "number" && typeof sqlState === "string")

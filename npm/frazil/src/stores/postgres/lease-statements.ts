@@ -1,7 +1,8 @@
 /** The statements on leases. */
+
 import { REACH } from "../kit/lease/rules.js";
 import { FENCE_MARGIN_MS } from "../lease-store.js";
-import { MAY_ROLL_BACK, WRITTEN_BY } from "./client.js";
+import { MAY_ROLL_BACK, writtenBy } from "./client.js";
 import { SEGMENT_TABLE } from "./segments.js";
 
 /**
@@ -67,7 +68,7 @@ const RECORD = `SELECT s.*, c.now_ms, CASE
     FROM {scopes} s CROSS JOIN clock c WHERE s.scope = $1::text`;
 
 /** A row of an answer: the lease in `granted`, or else the reason. */
-const ANSWER = `c.now_ms, g.node, g.from_ms, g.until_ms, r.layout, r.window_max_ms`;
+const ANSWER = `c.now_ms, g.node, g.from_ms, g.until_ms, g.written, r.layout, r.window_max_ms`;
 
 /** How many rows are made at a time: 1,024 holders that start at once then wait 64 times for the lock, and not 1,024 times. */
 const ROWS = 16;
@@ -88,7 +89,7 @@ const ROWS = 16;
 export const ACQUIRE = `WITH clock AS MATERIALIZED (${CLOCK}),
 record AS MATERIALIZED (${RECORD}),
 mine AS MATERIALIZED (
-  SELECT l.node, l.from_ms, l.until_ms, l.nonce = $5::text AS retried
+  SELECT l.node, l.from_ms, l.until_ms, l.xmin AS written, l.nonce = $5::text AS retried
   FROM record r JOIN {leases} l ON l.scope = r.scope AND l.grant_id = $4::text
 ),
 allowed AS MATERIALIZED (
@@ -106,7 +107,7 @@ taken AS (
   UPDATE {leases} l
   SET from_ms = f.from_ms, until_ms = f.now_ms + $3::bigint, grant_id = $4::text, nonce = $5::text, owner = $6::text
   FROM free f WHERE l.scope = $1::text AND l.node = f.node
-  RETURNING l.node, l.from_ms, l.until_ms
+  RETURNING l.node, l.from_ms, l.until_ms, l.xmin AS written
 ),
 grown AS (
   UPDATE {scopes} s SET next_node = greatest(s.next_node, a.wanted) + ${ROWS}
@@ -118,14 +119,16 @@ grown AS (
 made AS (
   INSERT INTO {leases} (scope, node, from_ms, until_ms, grant_id, nonce, owner)
   SELECT $1::text, w.node, w.from_ms, w.now_ms + $3::bigint, $4::text, $5::text, $6::text FROM grown w
-  RETURNING node, from_ms, until_ms
+  RETURNING node, from_ms, until_ms, xmin AS written
 ),
 spare AS (
   INSERT INTO {leases} (scope, node, from_ms, until_ms)
   SELECT $1::text, n, 0, 0 FROM grown w CROSS JOIN generate_series(w.seen, w.last) n WHERE n <> w.node
   ON CONFLICT (scope, node) DO NOTHING
 ),
-granted AS (SELECT node, from_ms, until_ms FROM mine WHERE retried UNION ALL SELECT * FROM taken UNION ALL SELECT * FROM made),
+granted AS (
+  SELECT node, from_ms, until_ms, written FROM mine WHERE retried UNION ALL SELECT * FROM taken UNION ALL SELECT * FROM made
+),
 answer AS MATERIALIZED (
   SELECT ${ANSWER}, r.scope, r.refused, r.fence_ms,
     CASE WHEN g.node IS NOT NULL OR r.refused IS NOT NULL THEN NULL
@@ -145,7 +148,7 @@ SELECT now_ms, node, from_ms, until_ms, layout, window_max_ms,
   CASE WHEN node IS NULL AND scope IS NOT NULL AND refused IS NULL AND NOT EXISTS (SELECT FROM mine)
     THEN greatest(now_ms, fence_ms, unfenced_ms)
   END AS free_at_ms,
-  ${WRITTEN_BY}
+  ${writtenBy("written")}
 FROM answer`;
 
 /**
@@ -167,9 +170,9 @@ renewed AS (
     AND (l.until_ms <= $7::bigint OR l.nonce = $5::text)
     AND $7::bigint + r.window_max_ms > r.fence_ms
     AND (l.until_ms >= $7::bigint OR r.fence_ms >= r.now_ms + r.window_max_ms)
-  RETURNING l.node, l.from_ms, l.until_ms
+  RETURNING l.node, l.from_ms, l.until_ms, l.xmin AS written
 )
-SELECT ${ANSWER}, NULL::bigint AS free_at_ms, ${WRITTEN_BY},
+SELECT ${ANSWER}, NULL::bigint AS free_at_ms, ${writtenBy("g.written")},
   CASE WHEN g.node IS NOT NULL THEN NULL
     WHEN r.scope IS NULL THEN 'missing'
     WHEN r.refused IS NOT NULL THEN r.refused
@@ -189,7 +192,7 @@ export const RELEASE = `WITH settings AS MATERIALIZED (SELECT ${DURABLE})
 UPDATE {leases} l SET until_ms = greatest(l.from_ms, $4::bigint), grant_id = NULL, owner = NULL
 FROM settings
 WHERE l.scope = $1::text AND l.node = $3::bigint AND l.grant_id = $2::text AND l.until_ms <= $5::bigint
-RETURNING l.node, ${WRITTEN_BY}`;
+RETURNING l.node, ${writtenBy("l.xmin")}`;
 
 /**
  * `ensure` and `fence`. Invariant: the fence only grows, and lies beyond every window that the rows may have lost. Clock:
@@ -206,10 +209,11 @@ raised AS (
   WHERE s.scope = $1::text
     AND (s.incarnation IS DISTINCT FROM c.incarnation OR $2::text = 'always'
       OR ($2::text = 'behind' AND s.fence_ms < c.now_ms + s.window_max_ms))
-  RETURNING s.fence_ms
+  RETURNING s.fence_ms, s.xmin AS written
 )
-SELECT s.scope, coalesce(f.fence_ms, s.fence_ms) AS fence_ms, ${WRITTEN_BY}
-FROM {scopes} s LEFT JOIN raised f ON true WHERE s.scope = $1::text`;
+SELECT s.scope, coalesce(f.fence_ms, s.fence_ms) AS fence_ms,
+  (f.fence_ms >= c.now_ms + s.window_max_ms + ${FENCE_MARGIN_MS})::text AS covers, ${writtenBy("f.written")}
+FROM {scopes} s CROSS JOIN clock c LEFT JOIN raised f ON true WHERE s.scope = $1::text`;
 
 /**
  * `init`. Invariant: a record is written once, and never for a scope whose rows are still there. No clock: the fence is 0.
@@ -238,9 +242,6 @@ VALUES ($1, $2, $3, $4, $3, $5, 0, ({incarnation})::text);
  */
 export const SERVER = `SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' ||
       substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
-
-/** When the server was started, in milliseconds: its text would have the time zone of the session. */
-export const STARTED = "'/' || floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint::text";
 
 /**
  * What a table has and its copy lacks: the OIDs of its database and its own. A dump that is loaded and a database that is cloned have

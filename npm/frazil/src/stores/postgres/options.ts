@@ -1,6 +1,7 @@
 /** The options of a store, and what they make of a statement. */
 import { checkGiven, optionError } from "../kit/given.js";
-import { DURABLE, SERVER, STARTED, tableIn } from "./lease-statements.js";
+import { STARTED } from "./client.js";
+import { DURABLE, SERVER, tableIn } from "./lease-statements.js";
 
 /** The options of a `PostgresStore`. */
 export interface PostgresStoreOptions {
@@ -33,9 +34,10 @@ export function completion(options: PostgresStoreOptions): (statement: string) =
   const { schema, incarnation = "postgres" } = checkGiven(options, "schema, incarnation") as PostgresStoreOptions;
   if (schema !== undefined && (typeof schema !== "string" || !/^[a-z_][\w$-]{0,62}$/i.test(schema)))
     throw optionError("schema", schema, SCHEMA_RULE);
+  const isOurs = incarnation === "postgres" || incarnation === "postgres-with-start";
   let sql: unknown;
   if (incarnation === "postgres") sql = SERVER;
-  else if (incarnation === "postgres-with-start") sql = `${SERVER} || ${STARTED}`;
+  else if (incarnation === "postgres-with-start") sql = `${SERVER} || '/' || ${STARTED}`;
   else if (incarnation === "none-accepting-repeats-after-failover") sql = "''";
   else sql = (incarnation as { sql?: unknown } | null)?.sql;
   if (typeof sql !== "string" || sql.trim() === "") throw optionError("incarnation", incarnation, INCARNATION_RULE);
@@ -46,7 +48,8 @@ export function completion(options: PostgresStoreOptions): (statement: string) =
     segments: `${prefix}frazil_segments`,
     durable: DURABLE,
     server: sql,
-    incarnation: String(incarnation).startsWith("postgres") ? `${sql}${tableIn(prefix)}` : sql,
+    // Of leases: segments have `server` alone.
+    incarnation: isOurs ? `${sql}${tableIn(prefix)}` : sql,
   };
   return (statement) =>
     statement.replace(

@@ -3,7 +3,7 @@ import { NO_INCARNATION, storeRefused } from "../kit/answers.js";
 import { type DdlTags, printedTags } from "../kit/segment/requests.js";
 import type { KeptRecord } from "../kit/segment/rules.js";
 import type { TagTable, TagView } from "../kit/segment/tag-table.js";
-import { MAY_ROLL_BACK, WRITTEN_BY } from "./client.js";
+import { MAY_ROLL_BACK, writtenBy } from "./client.js";
 
 /** The table. `{segments}` is its name. */
 export const SEGMENT_TABLE = `CREATE TABLE IF NOT EXISTS {segments} (
@@ -16,7 +16,7 @@ export const SEGMENT_TABLE = `CREATE TABLE IF NOT EXISTS {segments} (
 
 /** The record of the tag $1, and the incarnation of the server. A row also without a record. */
 const READ = `SELECT s.tag, s.next_number::text AS next_number, s.recent, s.incarnation AS written, ({server})::text AS incarnation,
-  ${WRITTEN_BY}
+  ${writtenBy("s.xmin")}
 FROM (SELECT $1::text AS tag) AS asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;
 
 /**
@@ -27,7 +27,7 @@ const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({server})::text 
 UPDATE {segments} AS s SET next_number = $2::bigint, recent = $3::text, incarnation = $4::text
 FROM clock WHERE s.tag = $1::text AND s.next_number = $5::bigint AND s.incarnation = $6::text AND s.recent = $7::text
   AND clock.incarnation = $4::text AND clock.durable IS NOT NULL
-RETURNING s.next_number::text AS next_number, ${WRITTEN_BY}`;
+RETURNING s.next_number::text AS next_number, ${writtenBy("s.xmin")}`;
 
 /** `initSegment`. A record that is there stays. */
 const MAKE = `WITH clock AS MATERIALIZED (SELECT {durable})

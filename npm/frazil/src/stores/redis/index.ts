@@ -9,7 +9,8 @@
  * await store.init({ layout: "default" }); // once for each scope, by hand or in a script of yours
  * ```
  *
- * - **One script and one round trip for each operation.** A script that is sent again after a lost answer finds its nonce.
+ * - **One script and one round trip for each operation.** A script that is sent again after a lost answer finds its nonce. A server with
+ *   replicas confirms what it has granted in a second round trip.
  * - **The clock is that of the server**, `TIME` inside the script.
  * - **Lost writes are fenced**: a restart and a failover are another incarnation (`run_id` and `master_replid`).
  * - **Nothing expires.** A scope without its record is refused, whatever else is there.
@@ -47,7 +48,7 @@ import type {
   RenewRequest,
 } from "../lease-store.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../segment-store.js";
-import { ACQUIRE, ENSURE, INIT, keysOf, RELEASE, RENEW } from "./lease-scripts.js";
+import { ACQUIRE, CONFIRM, ENSURE, INIT, keysOf, RELEASE, RENEW } from "./lease-scripts.js";
 import { ACL_RULE, completion, type RedisStoreOptions } from "./options.js";
 import { MAKE_TAG, READ_TAG, REPLACE_TAG, tagKey } from "./segment-scripts.js";
 
@@ -133,15 +134,15 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
   async acquire(request: AcquireRequest): Promise<Answer> {
     checkAcquire(request);
     const { scope, layout, windowMs, grant, nonce, owner, node, signal } = request;
-    const reply = await this.#run(ACQUIRE, keysOf(scope), [layout, windowMs, grant, nonce, owner, node ?? ""], signal);
-    return answerIn(reply, grant);
+    const given = [layout, windowMs, grant, nonce, owner, node ?? ""];
+    return answerIn(await this.#runConfirmed(ACQUIRE, keysOf(scope), given, signal), grant);
   }
 
   async renew(request: RenewRequest): Promise<Answer> {
     checkRenew(request);
     const { scope, layout, windowMs, grant, nonce, node, untilMs, signal } = request;
-    const reply = await this.#run(RENEW, keysOf(scope), [layout, windowMs, grant, nonce, node, untilMs], signal);
-    return answerIn(reply, grant);
+    const given = [layout, windowMs, grant, nonce, node, untilMs];
+    return answerIn(await this.#runConfirmed(RENEW, keysOf(scope), given, signal), grant);
   }
 
   async release(request: ReleaseRequest): Promise<boolean> {
@@ -208,6 +209,22 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
   #keyOf(tag: string): string {
     const { keyPrefix } = ((this.#client as { options?: unknown }).options ?? {}) as { keyPrefix?: unknown };
     return `${typeof keyPrefix === "string" ? keyPrefix : ""}${tagKey(tag)}`;
+  }
+
+  /** Runs a script that may grant, and has the server confirm what it granted, if it has replicas. */
+  async #runConfirmed(
+    script: string,
+    keys: readonly string[],
+    given: readonly (string | number)[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly string[]> {
+    const reply = await this.#run(script, keys, given, signal);
+    const [outcome, , , , , incarnation] = reply;
+    if (outcome !== "granted" || !incarnation) return reply;
+    const [, present] = await this.#run(CONFIRM, keys, [], signal);
+    if (present !== incarnation)
+      throw storeUnavailable("another server has become the primary while a lease was granted");
+    return reply;
   }
 
   /** Runs a script on keys. Returns its reply: what came of it, and then the values, all as text. */
@@ -316,7 +333,7 @@ function errorOf(error: unknown): LeaseError {
   const code = codeOf(message);
   if (code === "")
     return storeUnavailable(
-      `Redis did not answer: ${message}. A client that was never connected says the same: await client.connect()`,
+      `Redis did not answer: ${message.replace(/\.$/, "")}. A client that was never connected says the same: await client.connect()`,
       error,
     );
   const reported = `Redis answered ${message}`;

@@ -50,7 +50,15 @@ end
 local run, history = fact(server, "run_id"), fact(replication, "master_replid")
 if not run or not history then return {"anonymous"} end
 local incarnation = run .. "/" .. history
+local confirmed = (tonumber(replicas) or 0) > 0 and incarnation or ""
 `;
+
+/**
+ * Whether the server that granted something may still grant. A primary that stood still, as a paused machine does, reads what came
+ * meanwhile in turn: first what its replicas wrote, so that they seem to be there, then requests, and then that its replicas have left
+ * it for another primary. It has read all of that before a request arrives that was sent after its first answer.
+ */
+export const CONFIRM = `{incarnation}return {"primary", incarnation}`;
 
 /** Whether the server may remove the keys of a scope. Not read by renewals: it costs as much as the rest of the script. */
 export const EVICTION = `local policy = fact(redis.call("INFO", "memory"), "maxmemory_policy")
@@ -60,6 +68,7 @@ if policy and policy ~= "noeviction" then return {"evicting", policy} end
 /** The incarnation by an expression of the user. */
 export const EXPRESSION = `local incarnation = ({lua})
 if type(incarnation) ~= "string" then return {"anonymous"} end
+local confirmed = ""
 `;
 
 /** The record of the scope. */
@@ -89,7 +98,9 @@ local function write(row)
   redis.call("HSET", rows, row.node, text)
   redis.call("ZADD", ends, whole(row.till), row.node)
 end
-local function lease(row) return {"granted", whole(now), whole(tonumber(row.node)), whole(row.from), whole(row.till)} end
+local function lease(row)
+  return {"granted", whole(now), whole(tonumber(row.node)), whole(row.from), whole(row.till), confirmed}
+end
 `;
 
 /**

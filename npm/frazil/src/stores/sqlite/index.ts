@@ -321,7 +321,6 @@ export function sqliteFence(name: string): string {
   const scope = fencedScope({ scope: name });
   return `-- Raises the fence of the scope "${scope}" after a restore: nothing is granted before it.
 -- Before the programs start: npx frazil fence sqlite … | sqlite3 FILE
--- The last statement shows all scopes. If "${scope}" is not among them, this is another file.
 ${raiseFence(scope)}`;
 }
 

@@ -16,7 +16,7 @@ export interface ScenarioScope {
 export interface OpenStore {
     readonly store: LeaseStore;
     /** Writes the record of a scope. The layout is the built-in `"default"`. */
-    init(scope: ScenarioScope): Promise<void>;
+    init(scope: ScenarioScope): Promise<unknown>;
     /** Whether the store reads the clock of this process: then a wrong one cannot be told from a wrong clock of the store. */
     readonly hasClockOfProcess?: boolean;
     /** Whether the first `acquire` begins a scope that the store does not know, as an object does that serves one scope. */

@@ -17,6 +17,7 @@ import type {
   RenewRequest,
 } from "../../lease-store.js";
 import { type Found, isLostRace, isNew, notInitialised, pause, storeUnavailable } from "../answers.js";
+import { withinLimit } from "../set-up-limit.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -111,7 +112,7 @@ export interface LeaseTable<S extends Scope = Scope, R extends LeaseRow = LeaseR
   /**
    * Writes a record with the fence 0, unless the scope has one, or rows. Resolves to what was found instead.
    */
-  create(record: ScopeRecord): Promise<Found | undefined>;
+  create(record: ScopeRecord, signal: AbortSignal): Promise<Found | undefined>;
 }
 
 /** How often a lost race is repeated: beside 64 others that start at once, five times is usual. */
@@ -146,6 +147,24 @@ function triedBy<R extends LeaseRow>({ grant, node }: AcquireRequest, free: read
   return order;
 }
 
+/** Repeats an operation until nobody else was faster. @internal */
+export async function untilFirst<T>(
+  table: { waitsFor?(): string | undefined },
+  signal: AbortSignal | undefined,
+  run: () => Promise<T | undefined>,
+): Promise<T> {
+  for (let races = 0; races < MAX_RACES; races++) {
+    signal?.throwIfAborted();
+    const result = await run();
+    if (result !== undefined) return result;
+    await pause(races + 1, signal);
+  }
+  const known = table.waitsFor?.();
+  throw storeUnavailable(
+    `others changed what was read before it could be written, ${MAX_RACES} times${known === undefined ? "" : `: ${known}`}`,
+  );
+}
+
 /** A store on a table. */
 export class CompareAndSetStore implements ManagedStore {
   readonly name: string;
@@ -165,7 +184,7 @@ export class CompareAndSetStore implements ManagedStore {
     checkAcquire(request);
     const { scope: name, signal } = request;
     let lost = 0;
-    return this.#race(signal, async () => {
+    return untilFirst(this.#table, signal, async () => {
       const view = await this.#table.readForAcquire(request);
       if (view === undefined) return this.#missing(name, signal);
       const { scope, moment, mine, free, earliestMs } = view;
@@ -198,7 +217,7 @@ export class CompareAndSetStore implements ManagedStore {
   async renew(request: RenewRequest): Promise<Answer> {
     checkRenew(request);
     const { scope: name, node, signal } = request;
-    return this.#race(signal, async () => {
+    return untilFirst(this.#table, signal, async () => {
       const view = await this.#table.readRow(name, node, signal);
       if (view === undefined) return this.#missing(name, signal);
       const { answer, row } = decideRenew(view.scope, view.row, request, view.moment);
@@ -210,7 +229,7 @@ export class CompareAndSetStore implements ManagedStore {
   async release(request: ReleaseRequest): Promise<boolean> {
     checkRelease(request);
     const { scope: name, node, signal } = request;
-    return this.#race(signal, async () => {
+    return untilFirst(this.#table, signal, async () => {
       const view = await this.#table.readRow(name, node, signal);
       const row = decideRelease(view?.row, request);
       if (view === undefined || row === undefined) return false;
@@ -236,15 +255,16 @@ export class CompareAndSetStore implements ManagedStore {
 
   async init(options: InitOptions): Promise<boolean> {
     const record = recordOf(options, this.#table.nodesByDefault);
-    return isNew(record, await this.#table.create(record));
+    return isNew(record, await withinLimit(this, "init()", (signal) => this.#table.create(record, signal)));
   }
 
   async fence(options?: { readonly scope?: string }): Promise<number> {
-    return this.#raise(fencedScope(options), "always");
+    const scope = fencedScope(options);
+    return withinLimit(this, "fence()", (signal) => this.#raise(scope, "always", signal));
   }
 
   async #raise(name: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
-    return this.#race(signal, async () => {
+    return untilFirst(this.#table, signal, async () => {
       const view = await this.#table.readScope(name, signal);
       if (view === undefined) throw notInitialised(this, name, await this.#table.placeOf(name, signal));
       const raised = decideFence(view.scope, cause, view.moment);
@@ -255,16 +275,5 @@ export class CompareAndSetStore implements ManagedStore {
 
   async #missing(scope: string, signal: AbortSignal | undefined): Promise<Answer> {
     return { granted: false, reason: "missing", place: await this.#table.placeOf(scope, signal) };
-  }
-
-  /** Repeats an operation until nobody else was faster. */
-  async #race<T>(signal: AbortSignal | undefined, run: () => Promise<T | undefined>): Promise<T> {
-    for (let races = 0; races < MAX_RACES; races++) {
-      signal?.throwIfAborted();
-      const result = await run();
-      if (result !== undefined) return result;
-      await pause(races + 1, signal);
-    }
-    throw storeUnavailable(`others changed what was read before it could be written, ${MAX_RACES} times`);
   }
 }

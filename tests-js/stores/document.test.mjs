@@ -171,6 +171,8 @@ test("the options, and functions that answer with something else", async () => {
     [{ read: async () => ({ ...read, texts: [null] }) }, /with 2 texts/],
     [{ read: async () => ({ ...read, texts: [null, 1] }) }, /a number among the texts/],
     [{ read: async () => ({ ...read, nowMs: 1.5 }) }, /nowMs is 1\.5/],
+    [{ read: async () => ({ ...read, nowMs: 1_790_000_000 }) }, /nowMs is 1790000000 .* is it in seconds\?/],
+    [{ read: async () => ({ ...read, nowMs: 1.79e15 }) }, /nowMs is 1790000000000000 .* is it in microseconds\?/],
     [{ read: async () => ({ ...read, incarnation: "" }) }, /incarnation is a string/],
     [
       { replace: async () => ({ modifiedCount: 1 }) },
@@ -187,4 +189,27 @@ test("the options, and functions that answer with something else", async () => {
   });
   const signal = AbortSignal.abort(hex());
   await assert.rejects(new DocumentStore(documents).acquire(attempt({ signal })), (error) => error === signal.reason);
+});
+
+test("init and fence end where no write succeeds, and where nothing answers", async (t) => {
+  const { store, documents } = openDocuments();
+  await store.init({ scope: "there", layout: "default" });
+  // As a comparison of `seen` with `=` in SQL, which is never true for null.
+  const never = new DocumentStore({ ...documents, replace: async () => false });
+  const message = /60 times: replace\(\) resolved to false \d+ times in a row\. .* than the texts and the incarnation/;
+  for (const call of [() => never.init({ layout: "default" }), () => never.fence({ scope: "there" })])
+    await assert.rejects(call, { code: "STORE_UNAVAILABLE", message });
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const silent = new DocumentStore({ ...documents, read: () => new Promise(() => {}) });
+  for (const [name, call] of [
+    ["init", () => silent.init({ layout: "default" })],
+    ["fence", () => silent.fence({ scope: "there" })],
+  ]) {
+    const result = call();
+    t.mock.timers.tick(10_000);
+    await assert.rejects(result, {
+      code: "STORE_UNAVAILABLE",
+      message: new RegExp(`^.*${name}\\(\\) had no answer within`),
+    });
+  }
 });
