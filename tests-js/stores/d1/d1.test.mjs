@@ -6,7 +6,15 @@ import { fileURLToPath } from "node:url";
 import { D1Store } from "frazil/stores/d1";
 import { SqliteStore } from "frazil/stores/sqlite";
 import { Bench, scenarios } from "frazil/testing/lease-contract";
-import { attempt, checkNodeWidths, checkPrintedFence, checkSetUp, newScopeOf, overlaps, renewalOf } from "../kit/attempts.mjs";
+import {
+  attempt,
+  checkNodeWidths,
+  checkPrintedFence,
+  checkSetUp,
+  newScopeOf,
+  overlaps,
+  renewalOf,
+} from "../kit/attempts.mjs";
 import { checkTags } from "../kit/page.mjs";
 import { allocation, caught, checkBlindReplace, checkLostRace, initIn, newTag, OVERLAPS } from "../kit/segments.mjs";
 import { open } from "./database.mjs";

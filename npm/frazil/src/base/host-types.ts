@@ -1,6 +1,7 @@
 /**
  * Types that a host has and that not every program knows, so that the declarations compile without the types of a browser, of Node or
- * of Workers, and with `lib: ["es2022"]` alone. Everything imports this file, directly or through `generator/options.ts` or `stores/lease-store.ts`.
+ * of Workers, and with `lib: ["es2022"]` alone. Everything imports this file, directly or through `generator/options.ts` or
+ * `stores/lease-store.ts`.
  */
 
 declare global {
