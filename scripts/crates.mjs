@@ -101,7 +101,7 @@ function cargoDeny(config, manifest, flags) {
 }
 
 /** deny.toml with a change that must make the check fail, and the code of what it then finds. */
-const TWINS = [
+const MUTANTS = [
   { name: "a licence that is not allowed", from: /^ {2}"ISC",\n/m, to: "", code: "rejected" },
   { name: "two versions of a crate", from: /^ {2}\{ crate = "syn@2".*\n/m, to: "", code: "duplicate" },
   { name: "a crate that is banned", from: "[bans]\n", to: '[bans]\ndeny = ["siphasher"]\n', code: "banned" },
@@ -120,7 +120,7 @@ const TWINS = [
   },
 ];
 
-/** Checks the dependencies of the workspace and of the fuzz targets. Each twin of deny.toml must be found. */
+/** Checks the dependencies of the workspace and of the fuzz targets. Each mutant of deny.toml must be found. */
 export function deny() {
   const strict = ["-D", "license-not-encountered", "-D", "unmatched-skip", "-A", "license-exception-not-encountered"];
   // What deny.toml allows for the workspace need not be there.
@@ -134,10 +134,10 @@ export function deny() {
   }
   const text = readFileSync(`${root}deny.toml`, "utf8");
   mkdirSync(`${root}.cache`, { recursive: true });
-  const config = `${root}.cache/deny-twin.toml`;
-  for (const { name, from, to, code } of TWINS) {
+  const config = `${root}.cache/deny-mutant.toml`;
+  for (const { name, from, to, code } of MUTANTS) {
     const changed = text.replace(from, to);
-    if (changed === text) throw new Error(`the twin of deny.toml with ${name} is deny.toml itself`);
+    if (changed === text) throw new Error(`the mutant of deny.toml with ${name} is deny.toml itself`);
     writeFileSync(config, changed);
     const { status, output } = cargoDeny(config, "Cargo.toml", strict);
     if (status === 0 || !output.includes(`error[${code}]`))

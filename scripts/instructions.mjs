@@ -9,7 +9,7 @@ const RECORD = "docs/benchmarks/instructions.json";
 const RECORD_ANEW = "npm run bench -- instructions";
 /** The call that does nothing. What it takes is subtracted from the others. */
 const NOTHING = "nothing";
-/** The feature `twin` makes these slower: the subjects that call `next` of a `Generator`. */
+/** The feature `mutant` makes these slower: the subjects that call `next` of a `Generator`. */
 const SLOWED = /^next, /;
 /** What callgrind looks for, in crates/instructions. */
 const FUNCTION = "frazil_instructions::counted";
@@ -93,7 +93,7 @@ function count(...features) {
   }
 }
 
-/** Compares the counts with the record, and those of the twin, which must differ where it is slower and nowhere else. */
+/** Compares the counts with the record, and those of the mutant, which must differ where it is slower and nowhere else. */
 export function instructions() {
   const { instructions: recorded } = readRecord();
   const counts = count();
@@ -103,15 +103,15 @@ export function instructions() {
   // The same program again: a count that depends on the time, or on chance, would differ.
   const again = differences(counts, count());
   if (again.length > 0) throw new Error(`two runs of one program differ:\n${again.join("\n")}`);
-  const slowed = differences(recorded, count("twin"));
+  const slowed = differences(recorded, count("mutant"));
   const expected = Object.keys(recorded).filter((subject) => SLOWED.test(subject));
   const unexpected = slowed.filter(
     (line) => !(line.endsWith(": slower") && expected.some((name) => line.startsWith(`${name}:`))),
   );
   if (slowed.length !== expected.length || unexpected.length > 0)
-    throw new Error(`the twin must be slower in ${expected.join("; ")}. What was found:\n${slowed.join("\n")}`);
+    throw new Error(`the mutant must be slower in ${expected.join("; ")}. What was found:\n${slowed.join("\n")}`);
   process.stdout.write(
-    `${Object.keys(counts).length} counts as recorded; ${expected.length} of the twin were found to be slower\n`,
+    `${Object.keys(counts).length} counts as recorded; ${expected.length} of the mutant were found to be slower\n`,
   );
 }
 

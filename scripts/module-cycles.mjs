@@ -88,12 +88,12 @@ export function circle(files) {
 
 /** Fails where modules of a crate import each other in a circle, or where a circle would not be found. */
 export function moduleCycles() {
-  const twins = [
+  const mutants = [
     { "lib.rs": "mod a; mod b;", "a.rs": "use crate::b::B;", "b.rs": "fn b() { crate::a::a() }" },
     { "lib.rs": "mod a;", "a/mod.rs": "mod b; use b::{B, C};", "a/b.rs": "use super::{A};" },
     { "lib.rs": "pub use a::A; mod a;", "a.rs": "use crate::{c::C, A};", "c.rs": "" },
   ];
-  if (!twins.every(circle)) throw new Error("a circle of imports is not found");
+  if (!mutants.every(circle)) throw new Error("a circle of imports is not found");
   for (const crate of readdirSync(`${root}crates`)) {
     const folder = `${root}crates/${crate}/src`;
     const names = readdirSync(folder, { recursive: true }).map((name) => name.replaceAll("\\", "/"));

@@ -19,14 +19,14 @@ function capture(program, args) {
   return { status, output: stdout + stderr };
 }
 
-/** Links crates/no-panic. Its twin, which has a function that can panic, must not link. */
+/** Links crates/no-panic. Its mutant, which has a function that can panic, must not link. */
 export function noPanic() {
   const link = ["build", "--locked", "--quiet", "--profile", "no-panic", "-p", "frazil-no-panic"];
   run("cargo", link);
-  const { status, output } = capture("cargo", [...link, "--features", "twin"]);
+  const { status, output } = capture("cargo", [...link, "--features", "mutant"]);
   const found = [...output.matchAll(/detected panic in function `(.*?)`/g)].map(([, name]) => name);
-  if (status === 0 || !found.includes("twin") || found.some((name) => name !== "twin"))
-    throw new Error(`crates/no-panic does not detect the panic of its twin:\n${output}`);
+  if (status === 0 || !found.includes("mutant") || found.some((name) => name !== "mutant"))
+    throw new Error(`crates/no-panic does not detect the panic of its mutant:\n${output}`);
 }
 
 const fuzzFolder = "crates/core/fuzz";
@@ -40,7 +40,7 @@ export function formatOthers(...options) {
 
 /**
  * Fuzzes each target for some seconds, starting from the stored corpus. In the same time, starting from an empty corpus, the
- * fuzzer must find the mistake in the target's twin.
+ * fuzzer must find the mistake in the target's mutant.
  */
 export function fuzz(seconds) {
   const built = `${target}/fuzz`;
@@ -71,14 +71,14 @@ export function fuzz(seconds) {
     );
   }
   for (const name of targets) {
-    mkdirSync(`${found}/twin/${name}`, { recursive: true });
-    const twin = ["fuzz", "run", ...options, "--features", "twin", name, `${found}/twin/${name}`];
-    const { status, output } = capture("cargo", [...twin, "--", ...limits, `-artifact_prefix=${found}/twin/`]);
+    mkdirSync(`${found}/mutant/${name}`, { recursive: true });
+    const mutant = ["fuzz", "run", ...options, "--features", "mutant", name, `${found}/mutant/${name}`];
+    const { status, output } = capture("cargo", [...mutant, "--", ...limits, `-artifact_prefix=${found}/mutant/`]);
     const [, tries] = /^#(\d+)[^\n]*\n(?=[^#]*panicked at targets)/m.exec(output) ?? [];
     if (status === 0 || !output.includes(`panicked at targets/${name}.rs`))
-      throw new Error(`fuzzing does not find the mistake in the twin of ${name}:\n${output}`);
+      throw new Error(`fuzzing does not find the mistake in the mutant of ${name}:\n${output}`);
     process.stdout.write(
-      `${name}: the twin's mistake was found${tries ? ` within ${Number(tries).toLocaleString("en")} inputs` : ""}\n`,
+      `${name}: the mutant's mistake was found${tries ? ` within ${Number(tries).toLocaleString("en")} inputs` : ""}\n`,
     );
   }
   rmSync(found, { recursive: true });

@@ -137,7 +137,7 @@ export const ALL_SUITES = [
   { name: "lint-rust", run: lintRust },
   { name: "rust", run: testRust },
   { name: "oracle", run: () => oracle(100_000) },
-  // Every state of small layouts; every history of a small fleet; 10,000 simulations each, with their broken twins.
+  // Every state of small layouts; every history of a small fleet; 10,000 simulations each, with their mutants.
   ...["exhaustive", "lease-model", "lease-simulation", "segment-simulation", "ceiling-simulation"].map((name) => ({
     name,
     run: () => coreTest(name.replace("-", "_")),

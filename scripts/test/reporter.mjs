@@ -26,7 +26,7 @@ function isNotStarted(error) {
 }
 
 /** Whether a test shows that its checker can fail. Many go on until what is broken was caught, and end by the time limit if it is not. */
-const isOfBroken = (name) => /\b(catch(es)?|caught|twins?)\b/.test(name);
+const isOfBroken = (name) => /\b(catch(es)?|caught|mutants?)\b/.test(name);
 
 /** Why a test failed, or `undefined` if others have the reason. `failures.mjs` decides by it whether a second run may tell otherwise. */
 function causeOf(name, hasBegun, { failureType, signal, exitCode, cause }) {

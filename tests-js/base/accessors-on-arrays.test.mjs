@@ -74,11 +74,11 @@ for (const [name, prototype] of Object.entries({ Array: Array.prototype, Object:
     });
     assert.deepEqual(got, { text: shown(expected), holes: 0 });
     assert.equal(caught, 0, "no setter was called");
-    const twin = polluted(prototype, () => holes(assigned(expected.many)));
-    assert.deepEqual(twin, [5, 5], "the checker must catch the broken twin");
+    const mutant = polluted(prototype, () => holes(assigned(expected.many)));
+    assert.deepEqual(mutant, [5, 5], "the checker must catch the mutant");
   });
 
-// The twin: the same node id and other widths, which must not share a state.
+// The mutant: the same node id and other widths, which must not share a state.
 const layoutOf = (node, sequence) =>
   new Layout({
     epochMs: 1_500_000_000_777,
@@ -88,12 +88,12 @@ const layoutOf = (node, sequence) =>
       { kind: "sequence", bits: sequence },
     ],
   });
-const [layout, twin] = [layoutOf(4, 18), layoutOf(12, 10)];
+const [layout, mutant] = [layoutOf(4, 18), layoutOf(12, 10)];
 const first = (given) => new Snowflake({ layout: given, node: 9, now: () => start }).next();
 
 test("a generator that is opened beside such accessors has its own layout, not that of the request before", () => {
   const expected = first(layout);
-  assert.notEqual(first(twin), expected);
+  assert.notEqual(first(mutant), expected);
   const [got] = polluted(Array.prototype, () => first(layout));
   assert.equal(got, expected);
 });
@@ -108,7 +108,7 @@ for (const [owner, name, call] of [
 ])
   test(`the same where a program has replaced ${String(name)} of lists`, () => {
     const expected = first(layout);
-    first(twin);
+    first(mutant);
     const { [name]: own } = owner;
     owner[name] = call;
     let got;

@@ -33,8 +33,8 @@ test("Object.prototype.now makes no generator private: two with one node id repe
   };
   const got = polluted({ now: frozen }, () => take(() => new Snowflake({ node: 9, maxWaitMs: 1000 })));
   assert.equal(repeats(got), 0);
-  const twin = polluted({ now: frozen }, () => take(() => readingInherited({ node: 9 })));
-  assert.ok(repeats(twin) > 0, "the checker must catch the broken twin");
+  const mutant = polluted({ now: frozen }, () => take(() => readingInherited({ node: 9 })));
+  assert.ok(repeats(mutant) > 0, "the checker must catch the mutant");
 });
 
 /** Every property that the package reads from any object, with a value that would change the result. */

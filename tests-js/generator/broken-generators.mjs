@@ -1,4 +1,4 @@
-// Generators that are wrong on purpose, one for each way to repeat an ID. Every uniqueness test also runs such a twin through its
+// Generators that are wrong on purpose, one for each way to repeat an ID. Every uniqueness test also runs such a mutant through its
 // checker, which must find the repeats: a checker that cannot fail proves nothing.
 
 /** How many of the IDs repeat another one in the list. */

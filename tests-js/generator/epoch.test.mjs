@@ -140,9 +140,9 @@ test("what is refused would repeat: two starts of a program whose epoch is their
       cwd: import.meta.dirname,
       encoding: "utf8",
     });
-  // The broken twin: with `now` the epoch is not checked, and the generator is outside the promise.
+  // The mutant: with `now` the epoch is not checked, and the generator is outside the promise.
   const issued = [0, 1].flatMap(() => JSON.parse(run("now: () => started").stdout));
-  assert.ok(repeats(issued) > 0, "the checker must catch the broken twin");
+  assert.ok(repeats(issued) > 0, "the checker must catch the mutant");
   const { status, stderr } = run("");
   assert.equal(status, 1);
   assert.match(stderr, /INVALID_LAYOUT: epochMs is \d+: must be a constant/);

@@ -65,14 +65,14 @@ test("turns, other calls and a clock that steps back repeat nothing, and IDs inc
   assert.ok(dropped > 0, "blocks must have had a rest");
 
   // What serves an ID once more in the next turn must be caught.
-  const twin = ofTurns({ maxLeadMs: 1000 });
+  const mutant = ofTurns({ maxLeadMs: 1000 });
   let last;
   let calls = 0;
   const next = () => {
-    if (calls++ % 10 !== 9) last = twin.ids.next();
+    if (calls++ % 10 !== 9) last = mutant.ids.next();
     return last;
   };
-  assert.ok(repeats(await turns({ ...twin.ids, next }, twin.clock, 200)) > 0);
+  assert.ok(repeats(await turns({ ...mutant.ids, next }, mutant.clock, 200)) > 0);
 });
 
 test("close() ends the block in the middle of a turn", () => {

@@ -44,13 +44,13 @@ for (const [name, ids] of CASES) {
 test("IDs that are not neighbours: other ticks, clock ids and starts of the sequence, and steps back", () => {
   for (const sequenceStart of ["zero", "random", "wrap"]) {
     let now = 1_800_000_000_000;
-    const [ids, twin] = [0, 1].map(
+    const [ids, mutant] = [0, 1].map(
       () => new Snowflake({ layout: "multi-clock", node: 7, sequenceStart, maxLeadMs: 1000, now: () => now }),
     );
     for (let round = 0; round < 20; round++) {
       const texts = ids.nextManyStrings(1500);
       assert.equal(new Set(texts).size, 1500);
-      if (sequenceStart === "zero") assert.deepEqual(texts, twin.nextMany(1500).map(String));
+      if (sequenceStart === "zero") assert.deepEqual(texts, mutant.nextMany(1500).map(String));
       // Their keys differ, but not how the IDs of a tick follow one another.
       const steps = texts.slice(1).map((text, at) => BigInt(text) - BigInt(texts[at]));
       const common = steps.filter((step) => step === 1n).length;
@@ -59,7 +59,7 @@ test("IDs that are not neighbours: other ticks, clock ids and starts of the sequ
       now += round % 3 === 2 ? -5 : 1 + round;
     }
     ids.close();
-    twin.close();
+    mutant.close();
   }
 });
 
@@ -79,12 +79,12 @@ test("IDs below 1000 that decrease: no text has a zero in front", () => {
 
 test("IDs with equal low halves", () => {
   // With 22 bits below it, a tick 1024 later changes the high half alone.
-  const [ids, twin] = [0, 1].map(() => {
+  const [ids, mutant] = [0, 1].map(() => {
     let now = 1_800_000_000_000;
     return new Snowflake({ node: 7, maxLeadMs: 0, now: () => (now += 1024) });
   });
   const texts = ids.nextManyStrings(3 * 4096);
-  assert.deepEqual(texts, twin.nextMany(3 * 4096).map(String));
+  assert.deepEqual(texts, mutant.nextMany(3 * 4096).map(String));
   assert.equal(BigInt.asUintN(32, BigInt(texts[0])), BigInt.asUintN(32, BigInt(texts[4096])));
 });
 

@@ -19,7 +19,7 @@ test("IDs of safe53 are safe integers, increase with the other calls, and can be
   assert.equal(JSON.parse(JSON.stringify({ id: issued[0] })).id, issued[0]);
 });
 
-test("the largest ID of a layout of 53 bits is exact, and the broken twin repeats with one bit more", () => {
+test("the largest ID of a layout of 53 bits is exact, and the mutant repeats with one bit more", () => {
   const layoutOf = (time) => ({
     epochMs: 0,
     fields: [
@@ -33,7 +33,7 @@ test("the largest ID of a layout of 53 bits is exact, and the broken twin repeat
   assert.equal(all.at(-1), Number.MAX_SAFE_INTEGER);
   assert.equal(repeats(all), 0);
   const wide = new Snowflake({ layout: layoutOf(42), node: "none", now: () => 2 ** 42 - 1 });
-  assert.ok(repeats(times(4096, () => Number(wide.next()))) > 0, "the checker must catch the broken twin");
+  assert.ok(repeats(times(4096, () => Number(wide.next()))) > 0, "the checker must catch the mutant");
 });
 
 test("a layout of more than 53 bits is refused with what to do, and no ID is issued", () => {

@@ -143,5 +143,5 @@ test("calls that are aborted at random neither repeat nor disorder the IDs of ot
   assert.ok(got.length > 150, `${got.length}`);
   assert.equal(repeats(got), 0);
   assert.ok(increasing(got));
-  assert.ok(!increasing(await abortAtRandom(keepingTooMuch(), 60)), "the checker must catch the broken twin");
+  assert.ok(!increasing(await abortAtRandom(keepingTooMuch(), 60)), "the checker must catch the mutant");
 });

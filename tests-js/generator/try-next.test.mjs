@@ -43,13 +43,13 @@ test("on the wall clock it never waits, whatever maxWaitMs is, and a loop of it 
   assert.equal(ids.stats().waitedMs, 0);
   assert.equal(repeats(issued), 0);
   assert.ok(increasing(issued));
-  // The broken twin hands out the ID of the refused call again.
+  // The mutant hands out the ID of the refused call again.
   let last;
   const broken = times(10, (at) => {
     if (at % 5 !== 4) last = ids.tryNext() ?? last;
     return last;
   });
-  assert.ok(repeats(broken) > 0, "the checker must catch the broken twin");
+  assert.ok(repeats(broken) > 0, "the checker must catch the mutant");
 });
 
 test("it throws what waiting does not help against", () => {

@@ -21,7 +21,7 @@ test("two million IDs in a tight loop do not repeat, and increase", () => {
   // The broken generator's clock allows 20,000 calls per millisecond, however slow the machine is: more than its sequence holds.
   let calls = 0;
   const broken = wrapping(() => start + Math.floor(calls++ / 20_000));
-  assert.ok(repeats(Array.from({ length: 2_000_000 }, () => broken())) > 0, "the checker must catch the broken twin");
+  assert.ok(repeats(Array.from({ length: 2_000_000 }, () => broken())) > 0, "the checker must catch the mutant");
 });
 
 test("300,000 IDs of the default layout reach its rate limit, wait, and do not repeat", () => {
@@ -44,7 +44,7 @@ test("generators with one node id share one state, whatever their layout is call
   assert.equal(repeats(take(pair.map(({ next }) => next))), 0);
   // Private states with a scripted clock behave like two processes with one node id.
   const apart = [0, 1].map(() => new Snowflake({ node: 113, layout: "leaf", now: () => start }).next);
-  assert.ok(repeats(take(apart)) > 0, "the checker must catch the broken twin");
+  assert.ok(repeats(take(apart)) > 0, "the checker must catch the mutant");
 });
 
 test("a new generator for each call leaks no memory and repeats no ID", () => {
@@ -69,7 +69,7 @@ test("on a clock that stands still, 100,000 calls neither hang nor repeat an ID"
     assert.deepEqual([...codes], maxLeadMs < 1000 ? ["SEQUENCE_EXHAUSTED 1"] : []);
   }
   const broken = wrapping(() => start);
-  assert.ok(repeats(Array.from({ length: 100_000 }, () => broken())) > 0, "the checker must catch the broken twin");
+  assert.ok(repeats(Array.from({ length: 100_000 }, () => broken())) > 0, "the checker must catch the mutant");
 });
 
 for (const [name, stepMs] of Object.entries({ "1 ms": 1, "1 s": 1000, "1 h": 3_600_000, "1 year": 31_536_000_000 })) {
@@ -102,7 +102,7 @@ for (const [name, stepMs] of Object.entries({ "1 ms": 1, "1 s": 1000, "1 h": 3_6
       Layout.named("default").timestampOf(issued.at(-1)) >= last,
       "minting must go on once the clock has caught up",
     );
-    assert.ok(repeats(mint(resetting).issued) > 0, "the checker must catch the broken twin");
+    assert.ok(repeats(mint(resetting).issued) > 0, "the checker must catch the mutant");
   });
 }
 

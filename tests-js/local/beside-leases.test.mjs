@@ -107,11 +107,11 @@ async function repeatsBeside(t, scope) {
 test("a process with local() and one with a lease, in one column, repeat nothing; if the scope has the last node id too, they do", async (t) => {
   await store.init({ scope: "default", layout: "default" });
   assert.equal(await repeatsBeside(t, "default"), 0);
-  // The broken twin: a scope that was told to grant the node id of the state file.
+  // The mutant: a scope that was told to grant the node id of the state file.
   await store.init({ scope: "broken", layout: "default", nodes: { from: 1023, to: 1023 } });
   let found = 0;
   for (let round = 0; round < 20 && found === 0; round++) found = await repeatsBeside(t, "broken");
-  assert.ok(found > 0, "the checker must catch the broken twin");
+  assert.ok(found > 0, "the checker must catch the mutant");
 });
 
 test("a static node id that a lease holds conflicts, and one that merely lies in the range of its scope does not", async () => {

@@ -668,10 +668,10 @@ describe("localAsync()", () => {
     const ids = await Snowflake.localAsync({ dir, signal: none, node: 7 });
     t.after(ids.close);
     assert.ok(ids instanceof Snowflake);
-    const twin = opened(t, { dir, node: 7 });
-    const issued = times(1000, (at) => (at % 2 ? ids : twin).next());
+    const mutant = opened(t, { dir, node: 7 });
+    const issued = times(1000, (at) => (at % 2 ? ids : mutant).next());
     assert.equal(repeats(issued), 0);
-    assert.equal(ids.health().file.path, twin.health().file.path);
+    assert.equal(ids.health().file.path, mutant.health().file.path);
   });
 
   test("creates no file if its signal is already aborted", async () => {

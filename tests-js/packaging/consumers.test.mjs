@@ -87,7 +87,7 @@ test("worker-threads: three threads with one node id mint 210,000 IDs without a 
   const { repeats, broken } = JSON.parse(stdout);
   assert.equal(stderr, "");
   assert.equal(repeats, 0);
-  assert.equal(broken, 140_000, "the checker must catch the broken twin");
+  assert.equal(broken, 140_000, "the checker must catch the mutant");
 });
 
 test("typescript: the types resolve under node16, nodenext and bundler, as ES module and as CommonJS", () => {
@@ -245,7 +245,7 @@ test("native: a bundle of frazil/native carries the addon, and runs in a folder 
     bundle(folder, { ...withAddon, format, banner, outfile: `${format}/${file}` });
     cpSync(join(folder, format), out, { recursive: true });
     assert.deepEqual(node(out, [file]), { stdout: "native 7", stderr: "" });
-    // The twin: the same without the addon.
+    // The mutant: the same without the addon.
     for (const addon of readdirSync(out).filter((name) => name.endsWith(".node"))) rmSync(join(out, addon));
     assert.match(node(out, [file]).stderr, /FRAZIL_WASM.*frazil-\w+\.node/);
   }
@@ -282,7 +282,7 @@ test("native: file tracing finds the addon", needs(NFT), async () => {
   const traced = async (entry) => [...(await nodeFileTrace([join(folder, entry)], { base: folder })).fileList];
   const addons = (files) => files.filter((file) => file.endsWith(".node"));
   assert.equal(addons(await traced("main.mjs")).length, hasAddon ? 1 : 0);
-  assert.deepEqual(addons(await traced("without.mjs")), [], "the twin: without frazil/native");
+  assert.deepEqual(addons(await traced("without.mjs")), [], "the mutant: without frazil/native");
   // What is traced is enough.
   const elsewhere = emptyFolder("elsewhere");
   for (const file of await traced("main.mjs")) cpSync(join(folder, file), join(elsewhere, file));

@@ -46,7 +46,7 @@ const SOUND = {
 const soundFor = ({ name, os, cpu }) => ({ ...SOUND[os === "linux" ? name.split("-")[2] : os], cpu, folders: [] });
 
 /** For each rule: a platform, what differs from a sound addon, and the sentence that refuses it. */
-const TWINS = {
+const MUTANTS = {
   format: ["linux-x64-gnu", { format: "pe" }, "it is a file of format pe, not elf"],
   library: ["win32-x64", { library: false }, "it is no library"],
   processor: ["darwin-arm64", { cpu: "x64" }, "it is for x64, not arm64"],
@@ -81,7 +81,7 @@ test("sound addons of every platform are not refused", () => {
   for (const platform of PLATFORMS) assert.deepEqual(problemsOf(platform, soundFor(platform)), [], platform.name);
 });
 
-for (const [rule, [name, difference, sentence]] of Object.entries(TWINS)) {
+for (const [rule, [name, difference, sentence]] of Object.entries(MUTANTS)) {
   test(`${rule}: refused for this reason alone`, () => {
     const platform = platformNamed(name);
     const [problem, ...more] = problemsOf(platform, { ...soundFor(platform), ...difference });
@@ -94,7 +94,7 @@ for (const [rule, [name, difference, sentence]] of Object.entries(TWINS)) {
 test("every rule has an addon that breaks it", () => {
   // The first is the format, which ends the inspection.
   const rules = 1 + problemsOf.toString().match(/\brule\(/g).length;
-  assert.equal(Object.keys(TWINS).length, rules);
+  assert.equal(Object.keys(MUTANTS).length, rules);
 });
 
 test("the libraries of a system are its own: those of another system are refused", () => {

@@ -71,8 +71,8 @@ const PROGRAMS = {
     exports.layout = require("frazil/layout");
   `,
 };
-/** The twin: the class of another copy of the package. */
-const TWIN = {
+/** The mutant: the class of another copy of the package. */
+const MUTANT = {
   esm: PROGRAMS.esm.replace("frazil/layout", "frazil/decode"),
   cjs: PROGRAMS.cjs.replace("frazil/layout", "frazil/decode"),
 };
@@ -91,9 +91,9 @@ for (const condition of WAYS) {
       assert.deepEqual(Object.keys(layout).sort(), NAMES);
       assert.deepEqual(others(all, layout), []);
       assert.equal(layout.Layout.named("discord").decode("175928847299117063").node, 32);
-      const twin = await load(TWIN);
+      const mutant = await load(MUTANT);
       assert.deepEqual(
-        others(twin.all, twin.layout),
+        others(mutant.all, mutant.layout),
         ["DecodeError", "FrazilError"],
         "the checker must find two classes",
       );

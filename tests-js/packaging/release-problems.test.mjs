@@ -244,7 +244,7 @@ test("records are read from files and from folders, where other records may lie 
   writeFileSync(join(folder, "local-platforms.json"), '{ "runs": {} }');
   assert.deepEqual(problemsOfRecords(packed, paths), []);
   assert.deepEqual(problemsOfRecords(packed, [folder]), []);
-  // The twin: one of them.
+  // The mutant: one of them.
   assert.deepEqual(problemsOfRecords(packed, paths.slice(1)), [notRun("no run of it", undefined, paths.slice(1))]);
   const missing = join(folder, "missing.json");
   assert.throws(() => problemsOfRecords(packed, [folder, missing]), {

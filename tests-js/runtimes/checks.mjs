@@ -167,7 +167,7 @@ export async function checkMinting(node, dir, options = {}) {
       wrapping(() => STILL),
       100_000,
     ).report.repeats > 0,
-    "the checker must catch the broken twin",
+    "the checker must catch the mutant",
   );
   const local = localOf(dir, options);
   must(local === (ids.backend === "native" ? "minted" : "NATIVE_REQUIRED"), `Snowflake.local(): ${local}`);

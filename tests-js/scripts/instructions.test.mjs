@@ -1,4 +1,4 @@
-// Tests of scripts/instructions.mjs: which counts it must refuse. That it finds a slower program is shown by the twin of the suite.
+// Tests of scripts/instructions.mjs: which counts it must refuse. That it finds a slower program is shown by the mutant of the suite.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { differences, otherCompiler, tolerance } from "../../scripts/instructions.mjs";

@@ -6,8 +6,10 @@ import { DEFECTS, openMemoryStore } from "./kit/memory-store.mjs";
 
 leaseContract({ name: "a store in memory", open: async () => openMemoryStore() });
 
-const twins = Object.entries(DEFECTS).flatMap(([defect, caughtBy]) => [caughtBy].flat().map((name) => [defect, name]));
-for (const [defect, scenario] of twins) {
+const mutants = Object.entries(DEFECTS).flatMap(([defect, caughtBy]) =>
+  [caughtBy].flat().map((name) => [defect, name]),
+);
+for (const [defect, scenario] of mutants) {
   test(`${defect}: "${scenario}" catches it`, async () => {
     const { run } = scenarios.find(({ name }) => name === scenario);
     await assert.rejects(() => run(new Bench(openMemoryStore(defect))), { name: "AssertionError" });
@@ -15,7 +17,7 @@ for (const [defect, scenario] of twins) {
 }
 
 test("every scenario catches a broken store", () => {
-  const caught = new Set(twins.map(([, scenario]) => scenario));
+  const caught = new Set(mutants.map(([, scenario]) => scenario));
   // The churn of skewed clients repeats what others test one by one.
   const exempt = ["windows never overlap, with clients a window and a half apart"];
   const idle = scenarios.map(({ name }) => name).filter((name) => !caught.has(name) && !exempt.includes(name));

@@ -6,8 +6,10 @@ import { DEFECTS, openMemorySegments } from "./kit/memory-segment-store.mjs";
 
 segmentContract({ name: "a store in memory", open: async () => openMemorySegments() });
 
-const twins = Object.entries(DEFECTS).flatMap(([defect, caughtBy]) => [caughtBy].flat().map((name) => [defect, name]));
-for (const [defect, scenario] of twins) {
+const mutants = Object.entries(DEFECTS).flatMap(([defect, caughtBy]) =>
+  [caughtBy].flat().map((name) => [defect, name]),
+);
+for (const [defect, scenario] of mutants) {
   test(`${defect}: "${scenario}" catches it`, async () => {
     const { run } = scenarios.find(({ name }) => name === scenario);
     await assert.rejects(() => run(new Bench(openMemorySegments(defect))), { name: "AssertionError" });
@@ -15,7 +17,7 @@ for (const [defect, scenario] of twins) {
 }
 
 test("every scenario catches a broken store", () => {
-  const caught = new Set(twins.map(([, scenario]) => scenario));
+  const caught = new Set(mutants.map(([, scenario]) => scenario));
   assert.deepEqual(
     scenarios.map(({ name }) => name).filter((name) => !caught.has(name)),
     [],

@@ -194,19 +194,19 @@ for (const kind of kinds) {
 test("the checker catches a wrong digit, a wrong carry and a wrong reader", () => {
   const [kind] = kinds.filter(({ name }) => name === "base62");
   const ids = [...randomIds(100)];
-  const twin = (changes) => ({ ...kind, form: { ...base62, ...changes } });
+  const mutant = (changes) => ({ ...kind, form: { ...base62, ...changes } });
   // A frequent mistake: an ID as a `number`.
   const rounded = (id) => model(kind, BigInt(Number(id)) & MAX);
-  assert.throws(() => checkIds(twin({ encode: rounded }), ids), /base62: \d+/);
+  assert.throws(() => checkIds(mutant({ encode: rounded }), ids), /base62: \d+/);
   // Lower case first, as in the other common alphabet of base 62.
   const swapped = (id) =>
     base62.encode(id).replaceAll(/[a-z]/gi, (letter) => (letter < "a" ? letter.toLowerCase() : letter.toUpperCase()));
-  assert.throws(() => checkIds(twin({ encode: swapped }), ids), /base62: \d+/);
+  assert.throws(() => checkIds(mutant({ encode: swapped }), ids), /base62: \d+/);
   assert.throws(
-    () => checkIds(twin({ decode: (digits) => BigInt.asUintN(63, base62.decode(digits)) }), ids),
+    () => checkIds(mutant({ decode: (digits) => BigInt.asUintN(63, base62.decode(digits)) }), ids),
     /base62: \w+/,
   );
-  checkIds(twin({}), ids);
+  checkIds(mutant({}), ids);
 });
 
 test("bytes and fixed texts whose alphabet ascends sort like their IDs, and other texts do not", () => {

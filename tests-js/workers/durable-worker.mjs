@@ -17,7 +17,7 @@ const endSoon = (ctx) =>
     ctx.abort("ended by a test");
   }, 0);
 
-/** What the broken twin does instead: its ceiling is not kept. */
+/** What the mutant does instead: its ceiling is not kept. */
 const forgetful = (ctx) => ({
   storage: {
     transactionSync: (work) => work(),

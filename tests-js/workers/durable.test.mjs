@@ -68,7 +68,7 @@ test("so does one whose workerd is killed, and starts again on the same storage"
   assert.ok(isIncreasing(ids));
 });
 
-test("a twin whose ceiling is not kept repeats IDs, and the check finds it", async () => {
+test("a mutant whose ceiling is not kept repeats IDs, and the check finds it", async () => {
   // The clock stands still, so that an object that starts again is where the one before was.
   const more = { held: Date.now() };
   assert.ok(repeatsIn(await mintedOver(2, { vars: { DEFECT: true }, end: abort, more })) > 0);
@@ -340,7 +340,7 @@ test("an object mints in its constructor, in blockConcurrencyWhile and in an ala
   assert.equal(repeatsIn(ids), 0);
 });
 
-test("a twin whose ceiling is not kept repeats them, and the check finds it", async () => {
+test("a mutant whose ceiling is not kept repeats them, and the check finds it", async () => {
   assert.ok(repeatsIn(await mintedEarly({ DEFECT: true })) > 0);
 });
 

@@ -168,7 +168,7 @@ for (const date of DATES) {
       // So long it would have its answer at once.
       setTimeout(() => end.abort(), 2000);
       const outcome = await call;
-      assert.ok(outcome.error, `the twin was not found: ${JSON.stringify(outcome)}`);
+      assert.ok(outcome.error, `the mutant was not found: ${JSON.stringify(outcome)}`);
     });
 
     test("a store that fails is asked again after pauses, and requests that wait together count as one failure", async () => {

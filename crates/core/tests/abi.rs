@@ -281,14 +281,14 @@ fn private_generators_share_no_state() {
 #[test]
 fn fill_writes_the_ids_of_reserve_into_the_array_that_is_given() {
     let mut host = Host::new();
-    let (handle, twin) = (host.handle_of(7, true), host.handle_of(7, true));
+    let (handle, mutant) = (host.handle_of(7, true), host.handle_of(7, true));
     for (length, now_ms) in [(1, NOW_MS), (5, NOW_MS), (4096, NOW_MS), (5000, NOW_MS + 3.0), (7, NOW_MS - 2.0)] {
         let mut array = vec![0; length + 10];
         host.set_places(5, length + 5);
         assert_eq!(host.handles.fill(&mut host.page, handle, now_ms, &mut array, true), 0);
         let out = &array[5..];
         let written = [slot::COUNT, slot::VALID_FROM_MS, slot::VALID_UNTIL_MS].map(|at| host.page.numbers[at].to_bits());
-        assert_eq!(host.reserve(twin, now_ms, u32::try_from(length).unwrap(), true), 0);
+        assert_eq!(host.reserve(mutant, now_ms, u32::try_from(length).unwrap(), true), 0);
         assert_eq!(written, [slot::COUNT, slot::VALID_FROM_MS, slot::VALID_UNTIL_MS].map(|at| host.page.numbers[at].to_bits()));
         let count = host.index(slot::COUNT);
         assert_eq!(out[..count], host.page.ids[..count]);
@@ -302,7 +302,7 @@ fn fill_writes_the_ids_of_reserve_into_the_array_that_is_given() {
         host.page.numbers[slot::FILL_FROM..=slot::FILL_UNTIL].copy_from_slice(&places);
         assert_eq!(host.handles.fill(&mut host.page, handle, NOW_MS, &mut [0; 8], true), Code::InvalidArgument as u32);
     }
-    assert_eq!(host.next(handle, NOW_MS), host.next(twin, NOW_MS), "a fill of nothing takes nothing");
+    assert_eq!(host.next(handle, NOW_MS), host.next(mutant, NOW_MS), "a fill of nothing takes nothing");
 }
 
 #[test]

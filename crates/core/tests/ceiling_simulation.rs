@@ -13,11 +13,11 @@
 //!   [`CEILING_AHEAD_MS`], unless something has happened to the first.
 //! * When the faults stop and the clock is at the ceiling, a restarted object mints.
 //!
-//! `npm test -- ceiling-simulation` runs 20,000 seeds and the broken twins, of which each must send an ID twice. A failure prints its
+//! `npm test -- ceiling-simulation` runs 20,000 seeds and the mutants, of which each must send an ID twice. A failure prints its
 //! seed, and `FRAZIL_SEED=n` replays one. `FRAZIL_SEEDS=n` runs that many.
 //!
 //! docs/safety.md: 30
-#![expect(clippy::print_stdout, reason = "the seeds, the events and the twins are the record")]
+#![expect(clippy::print_stdout, reason = "the seeds, the events and the mutants are the record")]
 
 mod simulation;
 
@@ -29,15 +29,15 @@ use frazil::layout::{Field, LayoutSpec};
 use frazil::mint::{Key, Reservation, SequenceStart};
 use frazil::{Code, Layout, Node};
 
-use crate::simulation::{Outcome, check_seeds, check_twins};
+use crate::simulation::{Outcome, check_mutants, check_seeds};
 
 const SEEDS: u64 = if cfg!(debug_assertions) { 300 } else { 20_000 };
-const TWIN_SEEDS: u64 = 20_000;
+const MUTANT_SEEDS: u64 = 20_000;
 /// How many things happen in a seed.
 const STEPS: usize = 400;
 const EPOCH_MS: u64 = 1_704_067_200_000;
 
-/// What is broken in a twin.
+/// What is broken in a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Defect {
     /// The host reads the row once, and then goes by what it has written.
@@ -92,12 +92,12 @@ struct Instance {
     ids: CeilingGenerator,
     /// What this generator has written last, if nothing has happened to it since.
     raised: Option<u64>,
-    /// What the host believes that the storage has, in a twin, once it has begun to believe something.
+    /// What the host believes that the storage has, in a mutant, once it has begun to believe something.
     believed: Option<CeilingRow>,
     believes: bool,
-    /// What is to be written later, in a twin.
+    /// What is to be written later, in a mutant.
     late: Option<CeilingRow>,
-    /// What was reserved ahead, in a twin.
+    /// What was reserved ahead, in a mutant.
     block: Vec<u64>,
     seen: Option<CeilingRow>,
 }
@@ -233,7 +233,7 @@ impl World {
         Ok(())
     }
 
-    /// Twins must send an ID twice; what else is wrong with them does not count.
+    /// Mutants must send an ID twice; what else is wrong with them does not count.
     fn is_strict(&self) -> bool {
         self.defect.is_none()
     }
@@ -486,9 +486,9 @@ fn no_id_is_sent_twice_and_the_ceiling_goes_no_further_than_needed() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "it takes long without optimisation")]
-fn every_broken_twin_sends_an_id_twice() {
-    check_twins(
-        TWIN_SEEDS,
+fn every_mutant_sends_an_id_twice() {
+    check_mutants(
+        MUTANT_SEEDS,
         &DEFECTS,
         |_, why| why.ends_with("was sent twice"),
         |seed, defect| World::new(seed, Some(defect), false).run(),

@@ -533,7 +533,7 @@ fn complete_space(epoch_ms: u64, tick_ms: u64, fields: &[Field]) -> Space {
     }
 }
 
-/// The smallest spaces, for the twins and for builds without optimisation.
+/// The smallest spaces, for the mutants and for builds without optimisation.
 fn smallest() -> Vec<Space> {
     let keyed = vec![SequenceStart::Random, SequenceStart::Wrap];
     let keyed = Space { starts: keyed, ..complete_space(0, 1, &[Field::time(1), Field::sequence(3)]) };
@@ -691,7 +691,7 @@ fn end_of(fields: &[Field]) -> Space {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------- every call, and twins
+// ------------------------------------------------------------------------------------------------------- every call, and mutants
 
 #[test]
 fn every_call_of_the_smallest_layouts_has_the_outcome_of_the_model() {
@@ -731,9 +731,9 @@ fn with_cells(call: Call, change: impl Fn(usize, u64) -> u64) -> Outcome {
 }
 
 /// A machine that breaks one rule.
-type Twin = (&'static str, fn(Call) -> Outcome);
+type Mutant = (&'static str, fn(Call) -> Outcome);
 
-const TWINS: &[Twin] = &[
+const MUTANTS: &[Mutant] = &[
     ("the lead is compared with < instead of <=", |call| call.leading(call.lead_ms.saturating_sub(1))),
     ("the lead is one millisecond longer", |call| call.leading(call.lead_ms + 1)),
     ("the end of the window is passed by a tick", |call| {
@@ -818,7 +818,7 @@ const TWINS: &[Twin] = &[
 #[test]
 fn a_machine_that_breaks_a_rule_is_caught() {
     let spaces = smallest();
-    for (name, reserve) in TWINS {
+    for (name, reserve) in MUTANTS {
         assert!(check(&spaces, |call: Call<'_>| reserve(call)).is_err(), "{name}: not detected");
     }
 }
@@ -866,12 +866,12 @@ enum Thread {
     Loaded {
         word: u64,
     },
-    /// Only in the twin that reads the cells first.
+    /// Only in the mutant that reads the cells first.
     Read {
         cells: CellValues,
     },
     Judged(Swap),
-    /// Only in the twin that raises the cell after the swap.
+    /// Only in the mutant that raises the cell after the swap.
     Late {
         cell: usize,
         free_from: u64,

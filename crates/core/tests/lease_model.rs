@@ -15,14 +15,14 @@
 //!   `npm/frazil/src/lease/timer-driver.ts`. Elsewhere every answer goes to `take`, whenever it comes.
 //! * **Clocks of holders are not bounded**: from the moment that a window is granted, all of its times count as minted, since a
 //!   clock may show any of them at once. Two configurations mint one by one instead: where the last time used matters (closing),
-//!   and where the twins ignore the window (`Readings`).
+//!   and where the mutants ignore the window (`Readings`).
 //! * **Names**: a grant or nonce is only ever compared, so it is named by its place in the state. Holders are alike, so they are
 //!   sorted. What decides only when an attempt is due (`timeless`) is left out.
 //! * **No lease is lost to its own holder**: where the driver has one request under way and no holder is copied, the store never
 //!   refuses a renewal for another attempt of the same holder.
 //!
 //! What may repeat is an `Exposure`: after a holder is copied, and after a store went back without a new incarnation, IDs of
-//! times before one window later. A twin is a defect, or a promise that is not made, for which the same search must find an ID
+//! times before one window later. A mutant is a defect, or a promise that is not made, for which the same search must find an ID
 //! that repeats. Each configuration names what must happen in some of its histories (`Event`).
 //!
 //! Not covered: that an ID is minted by one compare-and-swap (loom), the backoff (`lease/schedule.rs`), and that a lease is ever had.
@@ -82,7 +82,7 @@ struct Store {
     rows: [Row; 2],
     incarnation: u8,
     fence: u8,
-    /// Only for the twin whose grants are counted.
+    /// Only for the mutant whose grants are counted.
     counter: u8,
 }
 
@@ -195,12 +195,13 @@ impl Message {
     }
 }
 
-/// The rules of `npm/frazil/src/stores/lease-store.ts`, and what the twins make of them. `server` is the incarnation of the running store.
+/// The rules of `npm/frazil/src/stores/lease-store.ts`, and what the mutants make of them. `server` is the incarnation of the running
+/// store.
 impl Store {
     fn acquire(&mut self, fleet: &Fleet, now: u8, server: u8, grant: u8, nonce: u8) -> Result<Answer, Reason> {
         let rows = &mut self.rows[..fleet.nodes];
         if let Some((node, row)) = (0..).zip(rows.iter()).find(|(_, row)| row.grant == grant) {
-            if row.nonce != nonce && fleet.twin != Twin::AcquireByGrantAlone {
+            if row.nonce != nonce && fleet.mutant != Mutant::AcquireByGrantAlone {
                 return Err(Reason::Taken);
             }
             fleet.saw(Event::AnsweredAgain);
@@ -219,19 +220,19 @@ impl Store {
         let (grant, nonce, node, until) = request;
         let row = &mut self.rows[usize::from(node)];
         let is_covered = self.fence >= now + W;
-        if fleet.twin != Twin::FenceOnAcquireOnly {
+        if fleet.mutant != Mutant::FenceOnAcquireOnly {
             if self.incarnation != server {
                 return Err(Reason::Incarnation);
             }
             // Whatever grant the row has. Only a release lowers `until`, and then nobody renews but a copy of the holder.
-            if row.until < until && !is_covered && fleet.twin != Twin::HealedWithoutFence {
+            if row.until < until && !is_covered && fleet.mutant != Mutant::HealedWithoutFence {
                 return Err(Reason::Behind);
             }
-            if until + W <= self.fence && fleet.twin != Twin::EndedWindowRenewed {
+            if until + W <= self.fence && fleet.mutant != Mutant::EndedWindowRenewed {
                 return Err(Reason::Lost);
             }
         }
-        let is_known = fleet.twin == Twin::NoNonce || row.until <= until || row.nonce == nonce;
+        let is_known = fleet.mutant == Mutant::NoNonce || row.until <= until || row.nonce == nonce;
         if row.grant != grant || !is_known {
             return Err(Reason::Lost);
         }
@@ -248,7 +249,7 @@ impl Store {
 
     fn release(&mut self, fleet: &Fleet, grant: u8, node: u8, until: u8, known_until: u8) -> bool {
         let row = &mut self.rows[usize::from(node)];
-        let is_known = row.until <= known_until || fleet.twin == Twin::ReleaseByGrantAlone;
+        let is_known = row.until <= known_until || fleet.mutant == Mutant::ReleaseByGrantAlone;
         let is_mine = row.grant == grant && is_known;
         if is_mine {
             *row = Row { until: row.from.max(until), ..Row::default() };
@@ -260,9 +261,9 @@ impl Store {
         let raise = self.incarnation != server || behind && self.fence < now + W;
         if raise {
             self.incarnation = server;
-            self.fence = self.fence.max(match fleet.twin {
-                Twin::NoFence => 0,
-                Twin::FenceWithoutMargin => now + W,
+            self.fence = self.fence.max(match fleet.mutant {
+                Mutant::NoFence => 0,
+                Mutant::FenceWithoutMargin => now + W,
                 _ => now + W + MARGIN,
             });
         }
@@ -289,7 +290,7 @@ struct Holder {
     lease: Lease,
     /// The state word: the first time that it has not used.
     word: u8,
-    /// For the twins that mint in two steps: what the first step found.
+    /// For the mutants that mint in two steps: what the first step found.
     decided: Option<(u8, u8)>,
     /// Whether the driver has an attempt under way.
     asks: bool,
@@ -355,7 +356,7 @@ enum Action {
         decline: bool,
     },
     Mint(usize, u8),
-    /// The second half of a mint of the twins.
+    /// The second half of a mint of the mutants.
     Finish(usize, u8),
     Crash(usize),
     Close(usize),
@@ -380,7 +381,7 @@ enum Readings {
 
 /// A defect. The search must find an ID that repeats because of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Twin {
+enum Mutant {
     None,
     /// A holder mints whatever its clock shows, as long as its lease has not expired.
     Ttl,
@@ -479,7 +480,7 @@ struct Fleet {
     restore: bool,
     /// Whether holders ask as the shipped driver does. Otherwise they ask at any time.
     driver: bool,
-    twin: Twin,
+    mutant: Mutant,
     /// What happened in some history.
     seen: Arc<AtomicU64>,
 }
@@ -637,7 +638,7 @@ impl Fleet {
         if again & bits(0, state.exposure.until) != 0 {
             self.saw(Event::Exposed);
         }
-        let exposed_until = if self.twin == Twin::NoExposure { 0 } else { state.exposure.until };
+        let exposed_until = if self.mutant == Mutant::NoExposure { 0 } else { state.exposure.until };
         let beyond = again & !bits(0, exposed_until);
         if beyond != 0 {
             state.repeated = Some((node, u8::try_from(beyond.trailing_zeros()).unwrap()));
@@ -652,10 +653,10 @@ impl Fleet {
             Readings::UpTo => from..until,
             Readings::Near(skew) => state.now.saturating_sub(skew)..state.now + skew + 1,
         };
-        let is_allowed = |time: &u8| match self.twin {
-            Twin::Ttl => state.now < until,
-            Twin::UpperBoundOnly => *time < until,
-            Twin::LowerBoundOnly => from <= *time,
+        let is_allowed = |time: &u8| match self.mutant {
+            Mutant::Ttl => state.now < until,
+            Mutant::UpperBoundOnly => *time < until,
+            Mutant::LowerBoundOnly => from <= *time,
             _ => from <= *time && *time < until,
         };
         times.filter(|time| *time >= holder.word).filter(is_allowed).collect()
@@ -675,14 +676,14 @@ impl Fleet {
         };
         let mut unused = (1..).filter(|name| !used(*name));
         let (mut grant, mut nonce) = (unused.next().unwrap(), unused.next().unwrap());
-        match self.twin {
-            Twin::SharedNonce => nonce = 100,
-            Twin::SameOwner => grant = 101,
-            Twin::CountedGrants => grant = 102 + state.store.counter,
+        match self.mutant {
+            Mutant::SharedNonce => nonce = 100,
+            Mutant::SameOwner => grant = 101,
+            Mutant::CountedGrants => grant = 102 + state.store.counter,
             _ => {}
         }
         let holder = &mut state.holders[at];
-        if self.twin == Twin::CountedGrants && drawn(&holder.lease).0 == NONE {
+        if self.mutant == Mutant::CountedGrants && drawn(&holder.lease).0 == NONE {
             // Two are enough, and more would be states without end.
             state.store.counter = (state.store.counter < 2).then_some(state.store.counter + 1)?;
         }
@@ -804,7 +805,7 @@ impl Fleet {
         let holder = &mut state.holders[at];
         let before = held(&holder.lease);
         let old = drawn(&holder.lease).0;
-        let (is_late, is_last) = (message.is_late(), message.is_of_the_last() || self.twin == Twin::LateIsLast);
+        let (is_late, is_last) = (message.is_late(), message.is_of_the_last() || self.mutant == Mutant::LateIsLast);
         let was_asking = holder.asks;
         if !is_late {
             holder.asks = false;
@@ -813,10 +814,10 @@ impl Fleet {
         }
         let change = match message {
             Message::Granted { mut answer, .. } => {
-                if let (Twin::PartialAnswers, Some((node, from, _))) = (self.twin, before) {
+                if let (Mutant::PartialAnswers, Some((node, from, _))) = (self.mutant, before) {
                     (answer.node, answer.from) = (node, from);
                 }
-                let change = if is_late && self.twin != Twin::LateAsInTime {
+                let change = if is_late && self.mutant != Mutant::LateAsInTime {
                     holder.lease.take_late(&granted(answer), is_last, DUE)
                 } else {
                     holder.lease.take(&granted(answer), DUE)
@@ -866,7 +867,7 @@ impl Fleet {
                 assert_eq!(now, None);
                 holder.word = 0;
                 holder.decided = None;
-                if self.twin == Twin::EndedGrantAgain {
+                if self.mutant == Mutant::EndedGrantAgain {
                     // Not held, with the grant of before.
                     holder.lease = Lease::new(terms());
                     holder.lease.ask(DUE, LeaseRandom { grant: old.into(), nonce: 103 });
@@ -892,7 +893,7 @@ impl Fleet {
         self.saw(Event::Closed);
         state.budget.closes -= 1;
         let holder = &mut state.holders[at];
-        let release = if self.twin == Twin::ReleaseBeforeClose {
+        let release = if self.mutant == Mutant::ReleaseBeforeClose {
             holder.lease.clone().close(holder.word.into())
         } else {
             holder.lease.close(holder.word.into())
@@ -923,7 +924,7 @@ impl Fleet {
     /// What makes two states equal that differ only in what can never matter again.
     fn tidy(&self, state: &mut State) {
         let known: Vec<_> = state.holders.iter().map(|holder| drawn(&holder.lease)).collect();
-        let are_grants_new = !matches!(self.twin, Twin::EndedGrantAgain | Twin::CountedGrants | Twin::SameOwner);
+        let are_grants_new = !matches!(self.mutant, Mutant::EndedGrantAgain | Mutant::CountedGrants | Mutant::SameOwner);
         state.network.retain(|message| {
             let Some(slot) = message.addressee() else { return true };
             let lease = &state.holders[usize::from(slot)].lease;
@@ -956,7 +957,7 @@ impl Fleet {
         if let Some(saved) = &mut state.saved {
             saved.forget(is_grant, is_attempt);
         }
-        if self.twin != Twin::NoExposure {
+        if self.mutant != Mutant::NoExposure {
             for minted in &mut state.minted {
                 *minted &= !bits(0, state.exposure.until);
             }
@@ -1000,7 +1001,7 @@ impl Fleet {
         }
         meet(state.exposure.nonce);
         let new = |name: u8| {
-            // Drawn by a twin.
+            // Drawn by a mutant.
             if name >= 100 { name } else { u8::try_from(names.iter().position(|known| *known == name).unwrap()).unwrap() }
         };
         for holder in &mut state.holders {
@@ -1073,8 +1074,8 @@ impl Model for Fleet {
             }
             actions.extend(self.mintable(state, holder).into_iter().map(|time| Action::Mint(at, time)));
             if let Some((_, time)) = holder.decided {
-                match (self.twin, self.readings) {
-                    (Twin::CheckThenMint, Readings::Near(skew)) => actions.extend(
+                match (self.mutant, self.readings) {
+                    (Mutant::CheckThenMint, Readings::Near(skew)) => actions.extend(
                         (state.now.saturating_sub(skew)..=state.now + skew)
                             .filter(|time| *time >= holder.word)
                             .map(|time| Action::Finish(at, time)),
@@ -1133,7 +1134,7 @@ impl Model for Fleet {
             Action::Mint(at, time) => {
                 let holder = &mut state.holders[at];
                 let (node, from, _) = held(&holder.lease).unwrap();
-                if matches!(self.twin, Twin::CheckThenMint | Twin::ReleaseBesideCalls) && holder.decided.is_none() {
+                if matches!(self.mutant, Mutant::CheckThenMint | Mutant::ReleaseBesideCalls) && holder.decided.is_none() {
                     holder.decided = Some((node, time));
                 } else {
                     let first = if self.readings == Readings::UpTo { from.max(holder.word) } else { time };
@@ -1197,7 +1198,7 @@ fn fleet(name: &'static str) -> Fleet {
         failover: None,
         restore: false,
         driver: false,
-        twin: Twin::None,
+        mutant: Mutant::None,
         seen: Arc::default(),
     }
 }
@@ -1283,7 +1284,7 @@ fn explore(fleet: &Fleet) -> Option<Vec<Action>> {
     let checker = fleet.clone().checker().spawn_bfs().join();
     let path = checker.discovery(PROMISE);
     let took_s = began.elapsed().as_secs_f64();
-    let Fleet { name, twin, nodes, holders, horizon, .. } = fleet;
+    let Fleet { name, mutant, nodes, holders, horizon, .. } = fleet;
     let (states, depth) = (checker.unique_state_count(), checker.max_depth());
     let transitions = checker.state_count() - 1; // the first state comes from none
     // Other tests run at the same time.
@@ -1291,7 +1292,7 @@ fn explore(fleet: &Fleet) -> Option<Vec<Action>> {
     print!("{name} ({holders} holders, {nodes} node ids, time {horizon}");
     print!(
         "{}): {states} states, {transitions} transitions, {depth} steps, {took_s:.1} s",
-        if *twin == Twin::None { String::new() } else { format!(", {twin:?}") }
+        if *mutant == Mutant::None { String::new() } else { format!(", {mutant:?}") }
     );
     if std::env::var_os("LEASE_MODEL_PATH").is_some() {
         for (state, action) in path.iter().flat_map(|path| path.clone().into_vec()) {
@@ -1346,17 +1347,17 @@ proofs! {
         [RenewedAfterExpiry, Behind, Fenced, Healed];
 }
 
-macro_rules! twins {
-    ($($name:ident: $twin:ident, $fleet:expr;)*) => {$(
+macro_rules! mutants {
+    ($($name:ident: $mutant:ident, $fleet:expr;)*) => {$(
         #[test]
         #[cfg_attr(debug_assertions, ignore = "needs a build with optimisation: npm test -- lease-model")]
         fn $name() {
-            assert_ne!(explore(&Fleet { twin: Twin::$twin, ..$fleet }), None, "the model does not see the defect");
+            assert_ne!(explore(&Fleet { mutant: Mutant::$mutant, ..$fleet }), None, "the model does not see the defect");
         }
     )*};
 }
 
-twins! {
+mutants! {
     found_a_lease_that_bounds_no_times: Ttl, clocks();
     found_a_window_without_a_start: UpperBoundOnly, clocks();
     found_a_window_without_an_end: LowerBoundOnly, clocks();

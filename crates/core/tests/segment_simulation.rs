@@ -6,11 +6,11 @@
 //! every process hands out numbers again, and each allocation that nobody took belongs to a process that died or closed, or was
 //! lost by a failover.
 //!
-//! `npm test -- segment-simulation` runs 10,000 seeds and the broken twins. A failure prints its seed, and `FRAZIL_SEED=n` replays
+//! `npm test -- segment-simulation` runs 10,000 seeds and the mutants. A failure prints its seed, and `FRAZIL_SEED=n` replays
 //! one. `FRAZIL_SEEDS=n` runs that many.
 //!
 //! docs/safety.md: 28, 29
-#![expect(clippy::print_stdout, reason = "the seeds, the events and the twins are the record")]
+#![expect(clippy::print_stdout, reason = "the seeds, the events and the mutants are the record")]
 
 mod simulation;
 
@@ -20,10 +20,10 @@ use fastrand::Rng;
 use frazil::asking::Nonce;
 use frazil::segment::{Allocated, Segment, SegmentRange, SegmentRequest, SegmentTerms};
 
-use crate::simulation::{Outcome, check_seeds, check_twins};
+use crate::simulation::{Outcome, check_mutants, check_seeds};
 
 const SEEDS: u64 = if cfg!(debug_assertions) { 100 } else { 10_000 };
-const TWIN_SEEDS: u64 = 10_000;
+const MUTANT_SEEDS: u64 = 10_000;
 /// How long faults strike, and how long everybody has to come back afterwards.
 const FAULTS_MS: u64 = 60_000;
 const QUIET_MS: u64 = 30_000;
@@ -31,7 +31,7 @@ const STEP: u64 = 10;
 const MAX_STEP: u64 = 80;
 const FAILOVER_SKIP: u64 = 10 * MAX_STEP;
 
-/// What is broken in a twin.
+/// What is broken in a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Defect {
     /// The store does not know attempts again.
@@ -334,7 +334,7 @@ impl World {
         let random = self.rng.u128(..);
         let process = &mut self.processes[at];
         let number = process.tries;
-        // A driver that renames its retries is another twin.
+        // A driver that renames its retries is another mutant.
         if self.defect == Some(Defect::RenamesRetries) {
             return;
         }
@@ -556,6 +556,6 @@ fn no_number_comes_twice_and_only_ends_and_failovers_leave_holes() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "it takes long without optimisation")]
-fn every_broken_twin_is_found() {
-    check_twins(TWIN_SEEDS, &DEFECTS, Defect::is_found, |seed, defect| World::new(seed, Some(defect), false).run());
+fn every_mutant_is_found() {
+    check_mutants(MUTANT_SEEDS, &DEFECTS, Defect::is_found, |seed, defect| World::new(seed, Some(defect), false).run());
 }

@@ -79,8 +79,8 @@ fn a_generator_that_reads_a_stale_state_is_caught() {
 #[test]
 fn generators_with_one_node_id_share_a_state() {
     let (layout, mut registry) = (wide(), Registry::new());
-    let twins = [(); 2].map(|()| registry.open(&layout, GeneratorOptions::new(Node::Id(1))).unwrap());
-    let minted: Vec<u64> = (0..200_000).map(|number| twins[number % 2].next(&SystemClock).unwrap()).collect();
+    let mutants = [(); 2].map(|()| registry.open(&layout, GeneratorOptions::new(Node::Id(1))).unwrap());
+    let minted: Vec<u64> = (0..200_000).map(|number| mutants[number % 2].next(&SystemClock).unwrap()).collect();
     assert_eq!(repeats(&minted), 0);
     assert!(minted.is_sorted());
 }
@@ -89,8 +89,8 @@ fn generators_with_one_node_id_share_a_state() {
 fn generators_with_one_node_id_and_a_state_each_are_caught() {
     let layout = wide();
     let options = || GeneratorOptions { max_lead_ms: Some(0), ..GeneratorOptions::new(Node::Id(1)) };
-    let twins = [(); 2].map(|()| Generator::private(&layout, options()).unwrap());
-    let minted: Vec<u64> = (0..200_000).map(|number| twins[number % 2].next(&SystemClock).unwrap()).collect();
+    let mutants = [(); 2].map(|()| Generator::private(&layout, options()).unwrap());
+    let minted: Vec<u64> = (0..200_000).map(|number| mutants[number % 2].next(&SystemClock).unwrap()).collect();
     assert_ne!(repeats(&minted), 0);
 }
 

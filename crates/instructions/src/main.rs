@@ -8,7 +8,7 @@
 //! * **Deterministic**: the clock stands still until it is set, no random number is drawn, and nothing that is counted allocates
 //!   or calls the operating system. The state file begins at the time of the system; no count depends on it.
 //! * **Each call is checked**: one that is refused where it should not be, or not where it should, ends the program.
-//! * **Twin**: with the feature `twin`, [`next`] makes a reservation more than it needs.
+//! * **Mutant**: with the feature `mutant`, [`next`] makes a reservation more than it needs.
 //! * **Not covered**: caches, branch prediction, contention, and the read of the system's clock. Those are in the benchmark of
 //!   `crates/core/bench`.
 //!
@@ -55,7 +55,7 @@ fn count<T>(name: &str, mut call: impl FnMut() -> T) -> T {
 /// The next ID, as a caller writes it.
 fn next(ids: &Generator, clock: &ManualClock) -> frazil::Result<u64> {
     let id = black_box(ids).next(clock);
-    if cfg!(feature = "twin") {
+    if cfg!(feature = "mutant") {
         black_box(ids.reserve(clock.now_ms()?, 1, true).is_ok());
     }
     id

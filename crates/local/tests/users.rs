@@ -152,7 +152,7 @@ fn a_user_who_may_not_write_the_file_cannot_lock_it() {
         let opened = File::open(directory.file()).map(|file| assert!(lock_all(&file)));
         assert_eq!(opened.map_err(|cause| cause.kind()), Err(io::ErrorKind::PermissionDenied));
     });
-    // The broken twin: a file that others may read. They can lock it, and such a lock keeps its owner out.
+    // The mutant: a file that others may read. They can lock it, and such a lock keeps its owner out.
     fs::set_permissions(directory.file(), Permissions::from_mode(0o644)).unwrap();
     as_user(EVE, &[GROUP], || assert!(lock_all(&File::open(directory.file()).unwrap())));
     let locked = File::open(directory.file()).unwrap();

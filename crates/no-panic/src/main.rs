@@ -5,7 +5,7 @@
 //! function. The functions take their input as arguments and are never inlined, so the optimiser knows only the types: the
 //! result holds for every machine, word, clock and page.
 //!
-//! * **Twin**: with the feature `twin` the program has a function that can panic, and must not link.
+//! * **Mutant**: with the feature `mutant` the program has a function that can panic, and must not link.
 //! * **Not shown**: panics in a caller's own `Clock` or `ClockIds`, and in functions that allocate (opening, layouts).
 //!
 //! `npm test -- no-panic` runs it; it needs the profile `no-panic` of the workspace.
@@ -162,10 +162,10 @@ fn layout_stretch(layout: &Layout, from_ms: u64, to_ms: u64, node: Option<u64>) 
 }
 
 /// A broken variant of `Block::write`: it panics if the output is shorter than the block.
-#[cfg(feature = "twin")]
+#[cfg(feature = "mutant")]
 #[no_panic]
 #[inline(never)]
-fn twin(block: &Block, out: &mut [u64]) {
+fn mutant(block: &Block, out: &mut [u64]) {
     block.write(&mut out[..block.len()]);
 }
 
@@ -193,9 +193,9 @@ fn main() {
         layout_compose as *const (),
         layout_range as *const (),
         layout_stretch as *const (),
-        #[cfg(feature = "twin")]
+        #[cfg(feature = "mutant")]
         {
-            twin as *const ()
+            mutant as *const ()
         },
     ] {
         black_box(function);

@@ -151,7 +151,7 @@ fn on_a_clock_that_stands_still_the_lead_is_issued_and_then_calls_are_refused() 
         assert!(issued.insert(next(page(), handle, NOW_MS, true)), "a repeat");
     }
     assert!(!issued.contains(&NO_ID));
-    // The broken twin masks its sequence. The set that found no repeat above must find its repeats.
+    // The mutant masks its sequence. The set that found no repeat above must find its repeats.
     let first = issued.iter().min().unwrap();
     assert_eq!((0..full as u64).map(|count| first + count % 4096).collect::<HashSet<_>>().len(), IDS_PER_TICK);
 

@@ -33,10 +33,10 @@ function repeats(...generators) {
 const options = { node: 7, maxWaitMs: 1000 };
 const ids = [imported, required].map(({ Snowflake }) => new Snowflake(options));
 assert.equal(repeats(...ids), 0);
-// The broken twin: generators like those of two copies of a package that each have a state of their own.
+// The mutant: generators like those of two copies of a package that each have a state of their own.
 const alone = () => {
   let calls = 0;
   return new imported.Snowflake({ ...options, now: () => 1_780_000_000_000 + (calls++ >> 10) });
 };
-assert.ok(repeats(alone(), alone()) > 0, "the checker must catch the broken twin");
+assert.ok(repeats(alone(), alone()) > 0, "the checker must catch the mutant");
 process.stdout.write(ids.map(({ backend }) => backend).join(" "));

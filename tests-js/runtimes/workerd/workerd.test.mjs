@@ -122,7 +122,7 @@ for (const [date, registry] of Object.entries(DATES)) {
       const rest = { "SEQUENCE_EXHAUSTED 1": 100_000 - 4096 };
       assert.deepEqual(ours, { issued: 4096, repeats: 0, increasing: true, refusals: rest });
       assert.equal(broken.issued, 100_000);
-      assert.equal(broken.repeats, 100_000 - 4096, "the checker must catch the broken twin");
+      assert.equal(broken.repeats, 100_000 - 4096, "the checker must catch the mutant");
       assert.deepEqual(await ask("100000-frozen-again"), { issued: 2 * 4096, repeats: 0, increasing: true });
     });
 

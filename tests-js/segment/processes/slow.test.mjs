@@ -131,9 +131,14 @@ describe("each reply of the database comes late", () => {
     });
 
     test(`${late}: a segment that asks only when it is empty lets callers wait`, async (context) => {
-      const twin = { ...slow, seconds: slow.step / slow.perSecond + 1, tag: `twin, ${late}`, change: onlyWhenEmpty };
-      const { misses, waits } = await drawn(context, twin);
-      assert.ok(misses + waits > 0, "the twin shows nothing");
+      const mutant = {
+        ...slow,
+        seconds: slow.step / slow.perSecond + 1,
+        tag: `mutant, ${late}`,
+        change: onlyWhenEmpty,
+      };
+      const { misses, waits } = await drawn(context, mutant);
+      assert.ok(misses + waits > 0, "the mutant shows nothing");
     });
   }
 

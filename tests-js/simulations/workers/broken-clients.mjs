@@ -31,7 +31,7 @@ export const BROKEN = {
     says: /repeats|window/,
   },
   // That the state continues after the last tick of the lease before keeps IDs from repeating here. The simulation of the core has a
-  // twin without that, which repeats (crates/core/tests/lease_simulation/defect.rs).
+  // mutant without that, which repeats (crates/core/tests/lease_simulation/defect.rs).
   "an ended grant is taken again": {
     files: ["asking/kernel-random.ts"],
     changes: [

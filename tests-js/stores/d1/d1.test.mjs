@@ -183,7 +183,7 @@ test("a fence that is raised between reading and writing holds the grant back", 
   };
   assert.equal((await raced()).reason, "fenced");
   const blind = (sql) => sql.replace("scope = ? AND fence_ms = ? AND", "(? IS NULL OR ? IS NOT NULL) AND");
-  assert.equal((await raced(blind)).granted, true, "the twin shows nothing");
+  assert.equal((await raced(blind)).granted, true, "the mutant shows nothing");
 });
 
 // docs/safety.md: 28

@@ -281,7 +281,7 @@ test("the same with a disk that is lost at each kill: windows overlap", async ()
   const server = await WorkerServer.start();
   try {
     const { leases } = await killed(server, server.store("OBJECTS"), () => server.loseDisk());
-    assert.ok(overlaps(leases) > 0, "the twin shows nothing");
+    assert.ok(overlaps(leases) > 0, "the mutant shows nothing");
   } finally {
     await server.stop();
   }

@@ -61,7 +61,7 @@ export function failoverTests(servers) {
   test("without an incarnation windows overlap", async () => {
     const options = { incarnation: "none-accepting-repeats-after-failover" };
     const { renewed, next, returned } = await failover(servers, options);
-    assert.ok(next.fromMs < renewed.untilMs, "the windows are disjoint: the twin shows nothing");
+    assert.ok(next.fromMs < renewed.untilMs, "the windows are disjoint: the mutant shows nothing");
     assert.equal(returned.granted, false);
   });
 }

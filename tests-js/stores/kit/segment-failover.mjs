@@ -82,11 +82,11 @@ export function segmentFailoverTests(servers) {
   });
 
   test("with failoverSkip: 0 numbers come twice", async (context) => {
-    assert.ok((await run({ failoverSkip: 0 }, context)) > 0, "the twin shows nothing");
+    assert.ok((await run({ failoverSkip: 0 }, context)) > 0, "the mutant shows nothing");
   });
 
   test("without an incarnation numbers come twice", async (context) => {
     const incarnation = "none-accepting-repeats-after-failover";
-    assert.ok((await run({ incarnation }, context)) > 0, "the twin shows nothing");
+    assert.ok((await run({ incarnation }, context)) > 0, "the mutant shows nothing");
   });
 }

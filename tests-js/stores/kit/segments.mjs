@@ -1,4 +1,4 @@
-// What the tests of segments of every store share: opening a store for the contract, requests, and twins that the contract catches.
+// What the tests of segments of every store share: opening a store for the contract, requests, and mutants that the contract catches.
 import assert from "node:assert/strict";
 import { Bench, scenarios } from "frazil/testing/segment-contract";
 import { hex } from "./attempts.mjs";
@@ -83,5 +83,5 @@ export async function checkBlindReplace(store, storeWith) {
     other ??= await store.allocate(allocation({ tag }));
   });
   const { first } = await blind.allocate(allocation({ tag }));
-  assert.equal(first, other.first, "the ranges do not overlap: the twin shows nothing");
+  assert.equal(first, other.first, "the ranges do not overlap: the mutant shows nothing");
 }

@@ -18,12 +18,12 @@ const ENOUGH_MS = 60_000;
 /**
  * Starts processes of both generations, and waits until each has written numbers. `old` and `fresh`: their tasks, for
  * `segments-main.mjs`. Resolves to `run(seconds)`, which lets them take numbers for so long under faults, and until each generation has
- * `ENOUGH` (a twin: until a number repeats), ends them, and counts.
+ * `ENOUGH` (a mutant: until a number repeats), ends them, and counts.
  */
-export async function startSegments({ of, old, fresh, twin, seed = 20261122 }) {
+export async function startSegments({ of, old, fresh, mutant, seed = 20261122 }) {
   const out = mkdtempSync(join(tmpdir(), "frazil-moving-in-"));
   const random = randomNumbers(seed);
-  const common = { out, of, twin, batch: 50, pauseMs: 5 };
+  const common = { out, of, mutant, batch: 50, pauseMs: 5 };
   const start = (tasks, isOld) =>
     tasks.map((task) => new Member("segments-main.mjs", () => ({ ...common, isOld, ...task })));
   const members = [...start(old, true), ...start(fresh, false)];
@@ -46,11 +46,11 @@ export async function startSegments({ of, old, fresh, twin, seed = 20261122 }) {
   return async (seconds) => {
     const struck = { killed: 0, stopped: 0 };
     const { later, allDone } = laterWork();
-    const hasRepeated = () => twin !== undefined && countIds(out).repeats > 0;
+    const hasRepeated = () => mutant !== undefined && countIds(out).repeats > 0;
     const amount = (prefix) => sizes(prefix).reduce((sum, size) => sum + Math.floor(size / 8), 0);
     const until = performance.now() + 1000 * seconds;
     const isShort = () => {
-      const hasTime = twin === undefined && performance.now() < until + ENOUGH_MS;
+      const hasTime = mutant === undefined && performance.now() < until + ENOUGH_MS;
       return hasTime && Math.min(amount("old-"), amount("new-")) <= ENOUGH;
     };
     try {

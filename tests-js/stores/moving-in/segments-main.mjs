@@ -1,5 +1,5 @@
 // A process that takes numbers of a tag and appends them to a file, of either generation. Options as JSON: out, url, of ("Leaf",
-// "Tinyid" or "CosId"), isOld, tag, options (of the generator), twin (broken: a name in `TWINS`), batch, pauseMs.
+// "Tinyid" or "CosId"), isOld, tag, options (of the generator), mutant (broken: a name in `MUTANTS`), batch, pauseMs.
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,7 +23,7 @@ const changed = (store, change) => ({
 });
 
 /** Broken variants of the stores, which the checker must catch. */
-const TWINS = {
+const MUTANTS = {
   /** The counter is taken for the next number, as that of Leaf is, where it is the last one that was taken. */
   "bounds of Leaf": (pool, Store) =>
     changed(new Store(pool), ({ first, ...answer }) => ({ ...answer, first: first - 1n })),
@@ -46,7 +46,7 @@ const TWINS = {
   },
 };
 
-const { out, url, of, isOld, tag, options, twin, batch, pauseMs } = JSON.parse(process.argv[2]);
+const { out, url, of, isOld, tag, options, mutant, batch, pauseMs } = JSON.parse(process.argv[2]);
 const { Old, Store } = GENERATIONS[of];
 const pool = mysql.createPool({ uri: url, connectionLimit: 2 });
 
@@ -63,7 +63,7 @@ function oldNumbers() {
   };
 }
 function newNumbers() {
-  const store = twin === undefined ? new Store(pool) : TWINS[twin](pool, Store);
+  const store = mutant === undefined ? new Store(pool) : MUTANTS[mutant](pool, Store);
   const segment = new Segment(store, { tag, ...options });
   return (count) => segment.fill(new BigUint64Array(count));
 }
@@ -71,7 +71,7 @@ function newNumbers() {
 const numbers = isOld ? oldNumbers() : newNumbers();
 const file = openSync(join(out, `${isOld ? "old" : "new"}-${process.pid}.ids`), "a");
 /** What ends a program of the new generation. Those of the old one report it, and go on. */
-const isFatal = (error) => !isOld && twin === undefined && !error.retryable;
+const isFatal = (error) => !isOld && mutant === undefined && !error.retryable;
 let last = -1n;
 for (;;) {
   try {

@@ -12,8 +12,8 @@ import { TINY_ID_INFO } from "./old-tinyid.mjs";
 import { ENOUGH, shown, startSegments } from "./segments-fleet.mjs";
 
 const SECONDS = Number(process.env.FRAZIL_MOVING_S ?? 6);
-/** How long a twin may take until a number repeats. */
-const TWIN_SECONDS = 60;
+/** How long a mutant may take until a number repeats. */
+const MUTANT_SECONDS = 60;
 
 let server;
 before(async () => {
@@ -105,8 +105,8 @@ test(`both generations under faults repeat no number, for ${SECONDS} s`, async (
   }
 });
 
-describe("twins", { concurrency: true }, () => {
-  for (const [of, twin] of [
+describe("mutants", { concurrency: true }, () => {
+  for (const [of, mutant] of [
     ["Leaf", "writes without comparing"],
     ["Tinyid", "writes without comparing"],
     ["Leaf", "bounds of CosId"],
@@ -114,12 +114,12 @@ describe("twins", { concurrency: true }, () => {
     ["CosId", "bounds of Leaf"],
     ["Tinyid", "ignores delta"],
   ])
-    test(`the checker catches a Frazil that ${/^bounds/.test(twin) ? "takes the " : ""}${twin}, with ${of}`, async (t) => {
+    test(`the checker catches a Frazil that ${/^bounds/.test(mutant) ? "takes the " : ""}${mutant}, with ${of}`, async (t) => {
       const { old, fresh } = await FLEETS[of]();
       // Frazil has the even numbers of Tinyid. The old generation is in the same database, or has the odd ones.
-      const beside = old[twin === "writes without comparing" ? 0 : 2];
-      const run = await startSegments({ of, twin, old: [beside], fresh: fresh.slice(0, 2) });
-      const counted = await run(TWIN_SECONDS);
+      const beside = old[mutant === "writes without comparing" ? 0 : 2];
+      const run = await startSegments({ of, mutant, old: [beside], fresh: fresh.slice(0, 2) });
+      const counted = await run(MUTANT_SECONDS);
       t.diagnostic(shown(counted));
       assert.ok(counted.repeats > 0);
     });

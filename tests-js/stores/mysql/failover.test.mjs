@@ -78,7 +78,7 @@ test("the same without the time of the write: windows overlap", async () => {
     assert.notEqual(broken, text);
     return broken;
   });
-  assert.ok(next.granted && next.fromMs < lost.untilMs, "the windows are disjoint: the twin shows nothing");
+  assert.ok(next.granted && next.fromMs < lost.untilMs, "the windows are disjoint: the mutant shows nothing");
 });
 
 for (const [name, settings] of [

@@ -93,14 +93,14 @@ describe("a segment", () => {
       assert.equal((await store.allocate(allocation({ tag }))).first, 1n);
     });
 
-  test("a twin that does not look for the transaction repeats numbers", async () => {
+  test("a mutant that does not look for the transaction repeats numbers", async () => {
     const tag = newTag();
     await store.initSegment({ tag });
     let inside;
     await HIDDEN["an object of the program around a Client of pg"](async (client) => {
       inside = await new PostgresStore(blindTo(client)).allocate(allocation({ tag }));
     });
-    assert.equal((await store.allocate(allocation({ tag }))).first, inside.first, "the twin shows nothing");
+    assert.equal((await store.allocate(allocation({ tag }))).first, inside.first, "the mutant shows nothing");
   });
 });
 
@@ -122,13 +122,13 @@ describe("a lease", () => {
       assert.ok((await store.renew(renewalOf(held, { scope }))).granted);
     });
 
-  test("a twin that does not look for the transaction grants a node id twice", async () => {
+  test("a mutant that does not look for the transaction grants a node id twice", async () => {
     const scope = await newScopeOf(store);
     let inside;
     await HIDDEN["an object of the program around a Client of pg"](async (client) => {
       inside = await new PostgresStore(blindTo(client)).acquire(attempt({ scope }));
     });
-    assert.equal((await store.acquire(attempt({ scope }))).node, inside.node, "the twin shows nothing");
+    assert.equal((await store.acquire(attempt({ scope }))).node, inside.node, "the mutant shows nothing");
   });
 
   /** Acquires inside a transaction behind a savepoint, which ends before its outcome is asked for. `change`: what becomes of the texts. */
@@ -160,11 +160,11 @@ describe("a lease", () => {
       assert.equal((await store.acquire(attempt({ scope }))).node, lasts ? 1 : 0);
     });
 
-  test("a twin that asks for the transaction around a savepoint grants a node id twice", async () => {
+  test("a mutant that asks for the transaction around a savepoint grants a node id twice", async () => {
     const scope = await newScopeOf(store);
     const around = (text) => text.replaceAll(/(l\.)?xmin AS written/g, "NULL::xid AS written");
     const inside = await acquireBehindSavepoint(scope, PART, around);
-    assert.equal((await store.acquire(attempt({ scope }))).node, inside.node, "the twin shows nothing");
+    assert.equal((await store.acquire(attempt({ scope }))).node, inside.node, "the mutant shows nothing");
   });
 
   /** Acquires inside a transaction, during which the server crashes, and other programs write. As above. */
@@ -201,11 +201,11 @@ describe("a lease", () => {
     assert.deepEqual([acquired.code, acquired.retryable, next.node], ["STORE_UNAVAILABLE", true, 0]);
   });
 
-  test("a twin that does not look for the start of the server grants a node id twice", async () => {
+  test("a mutant that does not look for the start of the server grants a node id twice", async () => {
     const { acquired, next } = await acquireOverCrash((text) =>
       text.replace(/split_part\(\$1::text, '@', 2\) = .*$/m, "true"),
     );
-    assert.equal(next.node, acquired.node, "the twin shows nothing");
+    assert.equal(next.node, acquired.node, "the mutant shows nothing");
   });
 
   test("a server that does not know the transaction has taken over: nothing is granted", async () => {

@@ -67,7 +67,7 @@ describe("64 clients at once", () => {
     assert.equal((await stored.acquire(attempt({ scope }))).reason, "exhausted");
   });
 
-  test("a twin that reads and writes in two commands grants node ids twice", async (context) => {
+  test("a mutant that reads and writes in two commands grants node ids twice", async (context) => {
     const pool = createClientPool({ url: `redis://127.0.0.1:${server.port}` }, { maximum: 64 });
     await pool.connect();
     context.after(() => pool.destroy());
@@ -256,7 +256,7 @@ describe("a replica is promoted while the old primary runs on", () => {
       assert.deepEqual(codes, ["STORE_UNAVAILABLE", "STORE_UNAVAILABLE"]);
     });
 
-    test(`${name}: a twin that confirms without asking has the lease`, async (context) => {
+    test(`${name}: a mutant that confirms without asking has the lease`, async (context) => {
       let confirmed;
       const unasked = (client) => ({
         async eval(script, keys, args) {

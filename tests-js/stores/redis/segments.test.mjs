@@ -167,7 +167,7 @@ async function killedTwice(context, failoverSkip) {
 test("a server that goes back to one snapshot twice skips to different numbers", async (context) => {
   // So long that an overlap would come once in some 10^8 runs.
   assert.equal(await killedTwice(context, 10 ** 12), 0);
-  assert.ok((await killedTwice(context, 0)) > 0, "the twin shows nothing");
+  assert.ok((await killedTwice(context, 0)) > 0, "the mutant shows nothing");
 });
 
 for (const [name, program] of Object.entries(PROGRAMS)) {

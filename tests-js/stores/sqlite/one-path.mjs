@@ -98,7 +98,7 @@ test(
     const numbers = [...(await drawn(t, file.path)).numbers];
     const hidden = `${bind(file)}\nmount --bind /dev/null /proc/$$/mountinfo`;
     numbers.push(...((await drawn(t, file.other, hidden)).numbers ?? []));
-    assert.ok(repeatsOf(numbers) > 0, "the twin shows nothing");
+    assert.ok(repeatsOf(numbers) > 0, "the mutant shows nothing");
   },
 );
 

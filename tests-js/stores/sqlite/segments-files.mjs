@@ -56,7 +56,7 @@ for (const pragmas of ["PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = WA
   });
 
   test(`${pragmas}: with failoverSkip: 0 it does`, async () => {
-    assert.ok((await restored({ pragmas, failoverSkip: 0 })) > 0, "the twin shows nothing");
+    assert.ok((await restored({ pragmas, failoverSkip: 0 })) > 0, "the mutant shows nothing");
   });
 }
 

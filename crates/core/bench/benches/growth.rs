@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use frazil::{Code, Generator, GeneratorOptions, Layout, Node, Registry, SystemClock};
 use frazil::layout::{Field, LayoutSpec};
+use frazil::{Code, Generator, GeneratorOptions, Layout, Node, Registry, SystemClock};
 
 const ROUNDS: usize = 41;
 const SLICE: Duration = Duration::from_millis(12);

@@ -1,7 +1,7 @@
 //! What the fuzz targets share: reading values from the input, and a model of fields.
 //!
 //! Each target compares the library with a short model that computes the same in another way (by division, in 128 bits). It has
-//! a **twin** (feature `twin`): the same target with a mistake, which the fuzzer must find.
+//! a **mutant** (feature `mutant`): the same target with a mistake, which the fuzzer must find.
 
 use frazil::Layout;
 use frazil::layout::{Field, FieldKind, LayoutSpec};

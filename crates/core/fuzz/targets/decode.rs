@@ -24,7 +24,7 @@ fn input(data: &[u8]) -> Result<(Layout, u64, Parts)> {
 
 fn check_decode(layout: &Layout, id: u64) {
     let (fields, spec) = (layout.fields(), layout.spec());
-    let given = if cfg!(feature = "twin") { id & layout.max_id() } else { id };
+    let given = if cfg!(feature = "mutant") { id & layout.max_id() } else { id };
     let Ok(decoded) = layout.decode(given) else {
         assert!(id > layout.max_id());
         return assert!(layout.timestamp_of(id).is_err() && layout.to_signed(id).is_err());

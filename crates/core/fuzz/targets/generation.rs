@@ -4,9 +4,9 @@
 
 use std::collections::HashSet;
 
-use frazil::{Code, Generator, GeneratorOptions, Layout, Node};
 use frazil::layout::FieldKind;
 use frazil::mint::{Key, Machine, Outcome, Reservation, SequenceStart, Window};
+use frazil::{Code, Generator, GeneratorOptions, Layout, Node};
 use frazil_fuzz::{number, valid_layout, value, width};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
@@ -83,7 +83,7 @@ fn walk(input: &mut Unstructured<'_>) -> Result<()> {
     while !input.is_empty() {
         let before_ms = now_ms;
         now_ms = next_reading(input, &layout, now_ms)?;
-        if cfg!(feature = "twin") && now_ms < before_ms {
+        if cfg!(feature = "mutant") && now_ms < before_ms {
             generator = open(); // as if the state were lost
         }
         let want = if input.arbitrary()? { 1 } else { usize::try_from(number(input)?).unwrap_or(usize::MAX) };

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use frazil::{Code, Layout};
 use frazil::layout::{Field, FieldKind, LayoutSpec};
+use frazil::{Code, Layout};
 use frazil_fuzz::{any_spec, width};
 use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
@@ -48,7 +48,7 @@ fn is_valid(spec: &LayoutSpec) -> bool {
         && width(fields, FieldKind::Node) <= 32
         && total <= if unsigned { 64 } else { 63 }
         && well_named(fields)
-        && (cfg!(feature = "twin") || last_ms(spec) <= LAST_DATE_MS)
+        && (cfg!(feature = "mutant") || last_ms(spec) <= LAST_DATE_MS)
 }
 
 fuzz_target!(|data: &[u8]| {

@@ -20,7 +20,7 @@ fn input(data: &[u8]) -> Result<(Layout, &str)> {
 
 fn check_decimal(layout: &Layout, text: &str) {
     let id = text.parse::<u64>().ok().filter(|id| *id <= layout.max_id());
-    let expected = id.filter(|id| cfg!(feature = "twin") || id.to_string() == text);
+    let expected = id.filter(|id| cfg!(feature = "mutant") || id.to_string() == text);
     assert_eq!(layout.parse(text).ok(), expected, "{text:?}");
 }
 

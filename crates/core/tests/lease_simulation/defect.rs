@@ -1,4 +1,4 @@
-//! The broken twins: one rule each that is not kept. The same checker must find each of them.
+//! The mutants: one rule each that is not kept. The same checker must find each of them.
 
 use crate::plan::Faults;
 

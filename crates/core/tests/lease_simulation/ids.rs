@@ -1,6 +1,6 @@
 //! What a holder mints with: the real `LeasedGenerator`, or a copy of what it does around the public, pure `Lease` and `Machine`.
 //! The copy without a defect issues the same IDs (by the wall clock; by store time it learns less from an answer that extends
-//! nothing); each broken twin is the copy with one defect.
+//! nothing); each mutant is the copy with one defect.
 
 use frazil::lease::{
     Asked, Change, Grant, Granted, IdTime, Lease, LeaseRandom, LeasedGenerator, LeasedOptions, Readings, Refusal, Release,
@@ -66,7 +66,7 @@ impl Real {
     }
 }
 
-/// The copy, for twins.
+/// The copy, for mutants.
 #[derive(Clone, Debug)]
 pub(crate) struct Copied {
     layout: Layout,
@@ -206,7 +206,7 @@ impl Copied {
 
     fn close_state(&mut self) {
         self.next_tick = match self.word {
-            // Some twins close it twice.
+            // Some mutants close it twice.
             USED_UP => return,
             0 => 0,
             word => ((word - 1) >> self.low_bits()) + 1,
@@ -259,7 +259,7 @@ impl Copied {
         Error::retry_after(Code::LeaseExpired, hurried.retry_after_ms(now.monotonic_ms))
     }
 
-    /// `checked_ms` is the reading by which the broken twin checks the window.
+    /// `checked_ms` is the reading by which the mutant checks the window.
     fn reserve(&mut self, checked_ms: u64, now_ms: u64, now: Readings, want: usize, confirmed: bool) -> Result<Option<Vec<u64>>> {
         self.check_held(now)?;
         if self.defect == Some(Defect::CheckThenMint) && checked_ms >= self.window.until_ms {
@@ -464,7 +464,7 @@ impl Ids {
         }
     }
 
-    /// `None` is a request to read the clock again. `checked_ms` matters to a broken twin only.
+    /// `None` is a request to read the clock again. `checked_ms` matters to a mutant only.
     pub(crate) fn reserve(
         &mut self,
         checked_ms: u64,

@@ -6,11 +6,11 @@
 //! never overlap; each refusal has a code of a lease and the true time of the next attempt; nobody asks in a loop. At the end of a
 //! seed the faults stop, and everybody that can have a node id mints again within the time that `World::liveness_ms` computes.
 //!
-//! `npm test -- lease-simulation` runs 10,000 seeds and the broken twins; a build without optimisation runs a few seeds. A failure
+//! `npm test -- lease-simulation` runs 10,000 seeds and the mutants; a build without optimisation runs a few seeds. A failure
 //! prints its seed, and `FRAZIL_SEED=n` replays one, with a line of state for each step. `FRAZIL_SEEDS=n` runs that many.
 //!
 //! docs/safety.md: 22, 23, 24, 25, 26, 27
-#![expect(clippy::print_stdout, reason = "the seeds, the events and the twins are the record")]
+#![expect(clippy::print_stdout, reason = "the seeds, the events and the mutants are the record")]
 
 mod defect;
 mod events;
@@ -23,13 +23,13 @@ mod world;
 
 use crate::defect::Defect;
 use crate::events::Sometimes;
-use crate::simulation::{check_seeds, check_twins, without_panic};
+use crate::simulation::{check_mutants, check_seeds, without_panic};
 use crate::world::{Summary, World};
 
 /// How many seeds a run has.
 const SEEDS: u64 = if cfg!(debug_assertions) { 60 } else { 10_000 };
-/// In how many seeds a broken twin must repeat an ID.
-const TWIN_SEEDS: u64 = 10_000;
+/// In how many seeds a mutant must repeat an ID.
+const MUTANT_SEEDS: u64 = 10_000;
 
 fn simulate(seed: u64, defect: Option<Defect>, copied: bool, trace: bool) -> Result<Summary, String> {
     without_panic(|| World::new(seed, defect, copied, trace).map_or(Ok(Summary::default()), World::run))
@@ -48,9 +48,9 @@ fn no_fleet_repeats_an_id() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "it takes minutes without optimisation")]
-fn every_broken_twin_is_found() {
+fn every_mutant_is_found() {
     let is_found = |defect: Defect, why: &str| why.contains(defect.says());
-    check_twins(TWIN_SEEDS, &Defect::ALL, is_found, |seed, defect| simulate(seed, Some(defect), true, false));
+    check_mutants(MUTANT_SEEDS, &Defect::ALL, is_found, |seed, defect| simulate(seed, Some(defect), true, false));
 }
 
 #[test]

@@ -216,7 +216,7 @@ pub(crate) struct World {
     plan: Plan,
     rng: Rng,
     trace: bool,
-    /// Whether only a repeated ID counts, as for a broken twin.
+    /// Whether only a repeated ID counts, as for a mutant.
     lenient: bool,
     now: u64,
     queue: BinaryHeap<Reverse<(u64, u64, usize)>>,
@@ -337,7 +337,7 @@ impl World {
         }
     }
 
-    /// Something is wrong that is no repeated ID. It does not count for a broken twin, which has to repeat one.
+    /// Something is wrong that is no repeated ID. It does not count for a mutant, which has to repeat one.
     fn broken(&self, why: String) -> Checked {
         if self.lenient { Ok(()) } else { Err(why) }
     }

@@ -1,4 +1,4 @@
-//! What the simulations of leases, segments and ceilings share: their seeds in threads, the record of what happened, and the broken twins.
+//! What the simulations of leases, segments and ceilings share: their seeds in threads, the record of what happened, the mutants.
 
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -88,8 +88,8 @@ pub(crate) fn check_seeds(all: u64, events: &[&str], simulate: impl Fn(u64, bool
     }
 }
 
-/// Each broken twin must be found within that many seeds. `is_found`: whether a text is that of its finding.
-pub(crate) fn check_twins<D: Copy + Debug + Sync, T>(
+/// Each mutant must be found within that many seeds. `is_found`: whether a text is that of its finding.
+pub(crate) fn check_mutants<D: Copy + Debug + Sync, T>(
     seeds: u64,
     defects: &[D],
     is_found: impl Fn(D, &str) -> bool + Sync,
