@@ -1,41 +1,47 @@
-//! The number that tells whether two sides of the page agree.
+//! The number that tells whether two sides of the ABI agree.
 
 use super::slots::SLOTS;
 use crate::error::{Code, Rule, Subject};
 
+/// Raise it with every change to what the calls take or return.
+const CALLS: u32 = 9;
+
 /// A hash of what both sides must agree on: the slots, the rules, the codes and the subjects, by name and number. Bindings and
-/// copies of the package work together if it is equal, and refuse each other if it is not. Raise `CALLS` with every change to
-/// what the calls take or return.
+/// copies of the package work together if it is equal, and refuse each other if it is not. A sentence may change: each side has its own.
 ///
 /// ```
 /// assert_ne!(frazil::abi::ABI, 0);
 /// ```
 #[expect(clippy::cast_possible_truncation, reason = "the slots are few, and this is compiled, not run")]
 pub const ABI: u32 = {
-    const CALLS: u32 = 9;
     let mut hash = CALLS;
     let mut at = 0;
     while at < SLOTS.len() {
-        hash = fnv_1a(fnv_1a(hash, SLOTS[at].0), "=").wrapping_add(SLOTS[at].1 as u32);
+        hash = with(hash, SLOTS[at].0, SLOTS[at].1 as u32);
         at += 1;
     }
     at = 0;
     while at < Rule::ALL.len() {
-        hash = fnv_1a(hash, Rule::ALL[at].template());
+        hash = with(hash, Rule::NAMES[at], Rule::ALL[at] as u32);
         at += 1;
     }
     at = 0;
     while at < Code::ALL.len() {
-        hash = fnv_1a(hash, Code::ALL[at].name());
+        hash = with(hash, Code::ALL[at].name(), Code::ALL[at] as u32);
         at += 1;
     }
     at = 0;
     while at < Subject::ALL.len() {
-        hash = fnv_1a(hash, Subject::ALL[at].name());
+        hash = with(hash, Subject::ALL[at].name(), Subject::ALL[at] as u32);
         at += 1;
     }
     hash
 };
+
+/// The hash with a name and its number.
+const fn with(hash: u32, name: &str, number: u32) -> u32 {
+    fnv_1a(fnv_1a(hash, name), "=").wrapping_add(number)
+}
 
 /// FNV-1a over a text. It runs while compiling.
 const fn fnv_1a(mut hash: u32, text: &str) -> u32 {
@@ -46,4 +52,38 @@ const fn fnv_1a(mut hash: u32, text: &str) -> u32 {
         at += 1;
     }
     hash
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::{String, ToString};
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    fn names_and_numbers() -> Vec<(String, u32)> {
+        let slots = SLOTS.iter().map(|(name, slot)| ((*name).to_string(), u32::try_from(*slot).unwrap_or(u32::MAX)));
+        let rules = Rule::ALL.iter().map(|rule| (alloc::format!("{rule:?}"), *rule as u32));
+        let codes = Code::ALL.iter().map(|code| (code.name().to_string(), *code as u32));
+        let subjects = Subject::ALL.iter().map(|subject| (subject.name().to_string(), *subject as u32));
+        slots.chain(rules).chain(codes).chain(subjects).collect()
+    }
+
+    fn hash_of(list: &[(String, u32)]) -> u32 {
+        list.iter().fold(CALLS, |hash, (name, number)| with(hash, name, *number))
+    }
+
+    #[test]
+    fn it_comes_from_names_and_numbers_alone_so_a_sentence_may_change() {
+        let list = names_and_numbers();
+        assert_eq!(ABI, hash_of(&list));
+        for at in 0..list.len() {
+            let mut mutant = list.clone();
+            mutant[at].0.push('x');
+            assert_ne!(ABI, hash_of(&mutant), "{:?} has another name", list[at]);
+            let mut mutant = list.clone();
+            mutant[at].1 += 1;
+            assert_ne!(ABI, hash_of(&mutant), "{:?} has another number", list[at]);
+        }
+    }
 }

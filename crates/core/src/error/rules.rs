@@ -22,6 +22,10 @@ macro_rules! rules {
             /// ```
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
+            /// Their names, in the same order.
+            #[cfg(feature = "abi")]
+            pub(crate) const NAMES: &'static [&'static str] = &[$(stringify!($variant),)+];
+
             /// The sentence, with `{min}` and `{max}` still to be filled in.
             ///
             /// ```
