@@ -1,4 +1,4 @@
-// The committed snapshot of the public declarations. After an intended change: `node tests-js/types/snapshot.mjs --update`.
+// The committed snapshot of the public declarations, without their comments. After an intended change: `node tests-js/types/snapshot.mjs --update`.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ export function emittedDeclarations() {
   const files = {};
   const visit = (name) => {
     if (name in files) return;
-    files[name] = readFileSync(join(emitted, name), "utf8");
+    files[name] = readFileSync(join(emitted, name), "utf8").replace(/^ *\/\*\*[\s\S]*?\*\/\n/gm, "");
     for (const [, path] of files[name].matchAll(/(?:from|import\() ?"(\.[^"]*)\.js"/g)) {
       visit(`${posix.join(posix.dirname(name), path)}.d.ts`);
     }

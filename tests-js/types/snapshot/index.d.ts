@@ -1,14 +1,3 @@
-/**
- * Snowflake IDs: 64-bit, time-ordered, unique across machines with different node ids, never repeated.
- *
- * ```js
- * import { Layout, Snowflake } from "frazil";
- *
- * const ids = new Snowflake({ node: 7 });
- * ids.next(); // 382138004275228672n
- * Layout.named("discord").decode("175928847299117063").date; // 2016-04-30T11:18:25.796Z
- * ```
- */
 export { ClockError, ConfigError, DecodeError, type ErrorCode, FrazilError, LeaseError } from "./base/errors.js";
 export type { Backend } from "./core/boundary.js";
 export type { StateFile } from "./core/state-files.js";

@@ -1,14 +1,9 @@
-/**
- * Types that a host has and that not every program knows, so that the declarations compile without the types of a browser, of Node or
- * of Workers, and with `lib: ["es2022"]` alone. Everything imports this file, directly or through `generator/options.ts` or `stores/lease-store.ts`.
- */
 declare global {
     interface SymbolConstructor {
         readonly dispose: unique symbol;
         readonly asyncDispose: unique symbol;
     }
 }
-/** What is used of a signal. */
 interface SignalMembers {
     readonly aborted: boolean;
     readonly reason: unknown;
@@ -16,7 +11,6 @@ interface SignalMembers {
     addEventListener(type: "abort", listener: () => void): void;
     removeEventListener(type: "abort", listener: () => void): void;
 }
-/** The `AbortSignal` of the host; where a program has no type of that name, what frazil uses of it. */
 export type HostAbortSignal = typeof globalThis extends {
     AbortSignal: {
         prototype: infer Signal;

@@ -1,11 +1,8 @@
-/** The codes of each class. */
 export declare const CLASSES: {
     ConfigError: string;
     ClockError: string;
     LeaseError: string;
     DecodeError: string;
 };
-/** The codes of refusals that end although the caller changes nothing. */
 export declare const RETRYABLE = "CLOCK_BACKWARD SEQUENCE_EXHAUSTED LEASE_EXPIRED LEASE_LOST NODE_IDS_EXHAUSTED STORE_UNAVAILABLE SEGMENT_EXHAUSTED";
-/** A stable cause: branch on it, never on the message. */
 export type ErrorCode = "INVALID_LAYOUT" | "INVALID_NODE" | "NODE_REQUIRED" | "INVALID_OPTION" | "INVALID_ARGUMENT" | "STATE_CONFLICT" | "NATIVE_REQUIRED" | "WASM_UNAVAILABLE" | "UNSUPPORTED_FILE_SYSTEM" | "STATE_FILE_CORRUPT" | "STATE_FILE_AHEAD" | "STATE_FILE_FAILED" | "UNPROVEN_PLATFORM" | "CLOSED" | "CLOCK_BACKWARD" | "SEQUENCE_EXHAUSTED" | "CLOCK_BEFORE_EPOCH" | "TIME_EXHAUSTED" | "INVALID_CLOCK" | "LEASE_EXPIRED" | "LEASE_LOST" | "NODE_IDS_EXHAUSTED" | "STORE_UNAVAILABLE" | "SEGMENT_EXHAUSTED" | "STORE_NOT_INITIALISED" | "LAYOUT_MISMATCH" | "STORE_REFUSED" | "INVALID_ID" | "INVALID_TEXT" | "TIME_OUT_OF_RANGE" | "NOT_TIME_ORDERED";

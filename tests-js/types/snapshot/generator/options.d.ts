@@ -1,95 +1,31 @@
 import type { HostAbortSignal } from "../base/host-types.js";
 import type { LayoutInput, NodeInput, PartsOf } from "../layout/index.js";
-/**
- * The node id of a layout: a number, its decimal digits, or its parts by name; `"none"` for a layout without a node field. With digits
- * `node: process.env.NODE_ID` works: a variable that is not set, or empty, is refused, as is any other text.
- */
 export type NodeOption<L> = [PartsOf<L>] extends [never] ? "none" : (string extends PartsOf<L> ? NodeInput : NodeInput<PartsOf<L>>) | string | undefined;
-/**
- * The options of `new Snowflake()`, with any layout unless one is named. As the type of a constant it forgets which layout that is; with
- * `satisfies SnowflakeOptions` the constant keeps it, and the type of `node` follows.
- */
 export interface SnowflakeOptions<L extends LayoutInput = LayoutInput> {
-    /** The number of this machine (process). There is no default: two processes with the same node id issue equal IDs. */
     readonly node: NodeOption<L>;
-    /** The layout of the bits. Default: `"default"` (time 41, node 10, sequence 12). */
     readonly layout?: L;
-    /** Another epoch for the layout, in Unix milliseconds or as a `Date`. A constant: an epoch that moves with each start is refused. */
     readonly epochMs?: number | Date;
-    /**
-     * How far IDs may run ahead of the clock, 0 to 1000 ms. Default: 10; 0 if the start time of the process is unknown.
-     */
     readonly maxLeadMs?: number;
-    /** How long a synchronous call may block in all, if the host can block. Default: 10 ms. */
     readonly maxWaitMs?: number;
-    /** How long an asynchronous call may wait in all. Default: 5000 ms. */
     readonly maxAsyncWaitMs?: number;
-    /**
-     * Where the sequence starts in a new tick. Default: `"zero"`. `"random"`: at a keyed hash of the tick, in the lowest
-     * quarter of the range; IDs still increase. `"wrap"`: anywhere in the range, and it continues at 0 after the end: a
-     * tick keeps its full capacity, but its IDs are not in order. All generators with the same layout and node id must
-     * have the same value.
-     */
     readonly sequenceStart?: SequenceStart;
-    /**
-     * When the clock is read. Default: `"call"`, at each call, so the time in an ID is that of its call. `"turn"`: IDs that were reserved
-     * together are issued without reading the clock, until the running turn of the event loop ends or the program awaits something: faster
-     * where many IDs are minted in between, and the time in an ID may be as old as the turn. It changes `next()` and `nextString()` alone.
-     */
     readonly freshness?: Freshness;
-    /**
-     * Set to `true` to confirm that no other thread has this node id, and on Cloudflare Workers no other isolate. Needed
-     * on WebAssembly in a Node worker thread, or if the process also uses the other backend; on Workers `health()` warns
-     * without it.
-     */
     readonly unshared?: boolean;
-    /**
-     * Replaces the clock, for tests and simulations. Returns Unix milliseconds. The generator has a state of its own, and
-     * its IDs may be equal to those of other generators.
-     */
     readonly now?: () => number;
 }
-/** The options of `Snowflake.local()`. Each has a default. */
 export interface LocalOptions<L extends LayoutInput = LayoutInput> extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {
-    /**
-     * The node id. Default: the last one of the layout, for IDs that are never compared or stored with those of another machine. By
-     * default leases have the others. It is required if an orchestrator runs several machines or containers.
-     */
     readonly node?: NodeOption<L>;
-    /**
-     * The directory of the state file. It is created if it does not exist. Default: `frazil` in `$STATE_DIRECTORY`,
-     * `$XDG_STATE_HOME` or `~/.local/state`: another for each user, so programs of several users need one `dir`.
-     */
     readonly dir?: string;
-    /**
-     * The name of the ID space: a letter, then at most 31 letters, digits, `-` or `_`. IDs of two scopes may be equal.
-     * Default: `"default"`.
-     */
     readonly scope?: string;
-    /** How far IDs may run ahead of the clock, 0 to 1000 ms. Default: 1000. */
     readonly maxLeadMs?: number;
-    /** How long opening may wait, for others that are attaching and until the first ID can be issued. Default: 3500 ms. */
     readonly startWaitMs?: number;
-    /**
-     * Accepts a file system that frazil does not know to be safe, by its name in the error `UNSUPPORTED_FILE_SYSTEM`. Set
-     * it only if this machine alone uses the file system, it can be mapped into memory, and what is flushed to it lasts.
-     */
     readonly fileSystem?: string;
-    /**
-     * Accepts a platform on which state files are not proven, where the call is `UNPROVEN_PLATFORM` otherwise. If locks,
-     * flushes or shared memory are different there, IDs can repeat. Set it for that platform alone, as the error shows.
-     */
     readonly acceptUnprovenPlatform?: boolean;
 }
-/** The options of `Snowflake.localAsync()`. */
 export interface LocalAsyncOptions<L extends LayoutInput = LayoutInput> extends LocalOptions<L>, AsyncOptions {
 }
-/** When a generator reads the clock: at each call, or once for the IDs of a block, at most until the program awaits something. */
 export type Freshness = "call" | "turn";
-/** Where the sequence starts in a new tick. */
 export type SequenceStart = "zero" | "random" | "wrap";
-/** The options of an asynchronous call. */
 export interface AsyncOptions {
-    /** Ends the wait when it aborts: the call rejects with the reason of the signal. */
     readonly signal?: HostAbortSignal;
 }

@@ -1,20 +1,3 @@
-/**
- * Cloudflare Workers: the generator and the segments of an isolate, a generator inside a Durable Object, the class of the objects that
- * grant, and its store.
- *
- * ```js
- * import { leased } from "frazil/workers";
- *
- * export { FrazilLeases } from "frazil/workers";
- *
- * export default {
- *   async fetch(request, env, ctx) {
- *     const ids = await leased(env.FRAZIL, ctx);
- *     return new Response(ids.nextString());
- *   },
- * };
- * ```
- */
 export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "../lease/events.js";
 export { type LeasedHealth, LeasedSnowflake, type LeasedStats } from "../lease/leased-snowflake.js";
 export type { SegmentStats } from "../segment/holder.js";

@@ -7,15 +7,9 @@ export type * from "../segment-store.js";
 export type { PostgresClient, QueryClient, UnsafeClient } from "./client.js";
 export { postgresDdl, postgresFence } from "./ddl.js";
 export type { PostgresStoreOptions } from "./options.js";
-/** Leases in the tables `frazil_scopes` and `frazil_leases`, and segments in `frazil_segments`. */
 export declare class PostgresStore implements ManagedStore, ManagedSegmentStore {
     #private;
     readonly name = "postgres";
-    /**
-     * Checks what it is given. It runs no statement.
-     *
-     * @throws {ConfigError} `INVALID_ARGUMENT` for a client that has no `query`; `INVALID_OPTION`.
-     */
     constructor(client: PostgresClient, options?: PostgresStoreOptions);
     waitsFor(): string | undefined;
     acquire(request: AcquireRequest): Promise<Answer>;

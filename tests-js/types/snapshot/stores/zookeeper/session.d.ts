@@ -1,4 +1,3 @@
-/** What a transaction of the client can do. */
 export interface ZooKeeperTransaction {
     check(path: string, version: number): unknown;
     create(path: string, data: Uint8Array, acls: never, mode: number): unknown;
@@ -6,7 +5,6 @@ export interface ZooKeeperTransaction {
     remove(path: string, version: number): unknown;
     commit(callback: never): void;
 }
-/** Your client: of `node-zookeeper-client`. */
 export interface ZooKeeperClient {
     getState(): {
         readonly code: number;

@@ -1,5 +1,4 @@
 import type { AcquireRequest, Answer, EnsureRequest, InitOptions, ManagedStore, ReleaseRequest, RenewRequest } from "../../lease-store.js";
-/** A store on a table. */
 export declare class CompareAndSetStore implements ManagedStore {
     #private;
     readonly name: string;
