@@ -94,12 +94,6 @@ pub struct ManualClock(AtomicU64);
 
 impl ManualClock {
     /// A clock that shows `now_ms`.
-    ///
-    /// ```
-    /// # use frazil::Clock;
-    /// # use frazil::clock::ManualClock;
-    /// assert_eq!(ManualClock::new(5).now_ms(), Ok(5));
-    /// ```
     #[must_use]
     pub const fn new(now_ms: u64) -> Self {
         Self(AtomicU64::new(now_ms))

@@ -102,10 +102,6 @@ fn relative(dir: &Path) -> Fault {
 
 /// The default directory of state files: in the directory that systemd gave the service (`StateDirectory=`), else where the
 /// platform puts such files. `None` if there is neither. It looks at variables alone, and makes nothing.
-///
-/// ```
-/// assert!(frazil_local::default_dir().is_none_or(|dir| dir.ends_with("frazil")));
-/// ```
 #[must_use]
 pub fn default_dir() -> Option<PathBuf> {
     // systemd joins several directories with colons.

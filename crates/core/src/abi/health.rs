@@ -9,11 +9,6 @@ use crate::error::Result;
 
 impl Handles {
     /// Writes the condition of the generator at a time. The status is 0, or that of the refusal that a call would get now.
-    ///
-    /// ```
-    /// # use frazil::abi::{Handles, Page};
-    /// assert_eq!(Handles::new().health(&mut Page::new(), 0.0, 0.0), frazil::Code::Closed as u32);
-    /// ```
     pub fn health(&self, page: &mut Page, handle: f64, now_ms: f64) -> u32 {
         self.try_health(page, handle, now_ms).unwrap_or_else(|error| self.refuse(page, handle, error))
     }

@@ -24,10 +24,6 @@ numbered_calls! {
     /// What `lease` does, by number.
     lease_call;
     /// What `lease` does, by name and in the order of the numbers.
-    ///
-    /// ```
-    /// assert_eq!(frazil::abi::LEASE_CALLS[0], "OPEN");
-    /// ```
     LEASE_CALLS: 11;
     /// Opens a leased generator.
     OPEN = 0;
@@ -57,10 +53,6 @@ numbered_calls! {
     /// The requests of the slot `REQUEST`, by number.
     lease_request;
     /// The requests of the slot `REQUEST`, by name and in the order of the numbers.
-    ///
-    /// ```
-    /// assert_eq!(frazil::abi::LEASE_REQUESTS[2], "ACQUIRE");
-    /// ```
     LEASE_REQUESTS: 5;
     /// Nothing is due.
     NOTHING = 0;
@@ -78,10 +70,6 @@ numbered_calls! {
     /// The changes of the slot `CHANGE`, by number.
     lease_change;
     /// The changes of the slot `CHANGE`, by name and in the order of the numbers.
-    ///
-    /// ```
-    /// assert_eq!(frazil::abi::LEASE_CHANGES[1], "BEGUN");
-    /// ```
     LEASE_CHANGES: 6;
     /// What is held is as before.
     NONE = 0;
@@ -101,10 +89,6 @@ numbered_calls! {
     /// The reasons of the slot `REASON`, by number.
     lease_reason;
     /// The reasons of the slot `REASON`, by name and in the order of the numbers.
-    ///
-    /// ```
-    /// assert_eq!(frazil::abi::LEASE_REASONS[0], "TAKEN");
-    /// ```
     LEASE_REASONS: 7;
     /// [`crate::lease::Reason::Taken`].
     TAKEN = 0;

@@ -15,10 +15,6 @@ use crate::error::{Code, Error, Result, Subject};
 use crate::mint::{Claim, Generator, Keeper, MAX_LEAD_MS, Machine, SequenceStart};
 
 /// Whether a text can be the name of a scope. The rule is that for the names of node parts.
-///
-/// ```
-/// assert!(frazil::abi::is_scope("shop-1") && !frazil::abi::is_scope("1"));
-/// ```
 #[must_use]
 pub fn is_scope(text: &str) -> bool {
     crate::layout::is_name(text)
@@ -174,11 +170,6 @@ impl Handles {
 
     /// Writes what is known of the state file of a generator that `local` opened: its path and file system as text, and its
     /// numbers. `CLOSED` if no such generator is open, and `INVALID_ARGUMENT` if its state is the process's own.
-    ///
-    /// ```
-    /// # use frazil::abi::{Handles, Page};
-    /// assert_eq!(Handles::new().file(&mut Page::new(), 0.0), frazil::Code::Closed as u32);
-    /// ```
     #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
     pub fn file(&self, page: &mut Page, handle: f64) -> u32 {
         let own = Error::with_subject(Code::InvalidArgument, Subject::Generator);

@@ -12,11 +12,6 @@ impl Handles {
     /// Whether a call for `count` IDs that may wait `wait_ms` can succeed at all. The answer depends on the layout and the lead of the
     /// generator alone, not on its state or the clock, and a smaller count is admitted wherever a larger one is: a binding may remember
     /// the largest count that was admitted for a handle and a wait.
-    ///
-    /// ```
-    /// # use frazil::abi::{Handles, Page};
-    /// assert_eq!(Handles::new().admit(&mut Page::new(), 0.0, 1.0, 0.0), frazil::Code::Closed as u32);
-    /// ```
     pub fn admit(&self, page: &mut Page, handle: f64, count: f64, wait_ms: f64) -> u32 {
         let decide = || {
             let machine = self.generator(handle)?.machine();
@@ -31,11 +26,6 @@ impl Handles {
     }
 
     /// Reserves up to `want` IDs, at most [`IDS`], and writes them, their `COUNT` and the clock's tick.
-    ///
-    /// ```
-    /// # use frazil::abi::{Handles, Page};
-    /// assert_eq!(Handles::new().reserve(&mut Page::new(), 0.0, 0.0, 1, true), frazil::Code::Closed as u32);
-    /// ```
     pub fn reserve(&self, page: &mut Page, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
         let want = (want as usize).min(IDS);
         self.reserve_with(page, handle, now_ms, want, confirmed, |page, block| block.write(&mut page.ids))
@@ -131,11 +121,6 @@ impl Handles {
     }
 
     /// Reserves one ID and returns it, or [`NO_ID`] with the status in the slot `STATUS`.
-    ///
-    /// ```
-    /// # use frazil::abi::{Handles, NO_ID, Page};
-    /// assert_eq!(Handles::new().next(&mut Page::new(), 0.0, 0.0, true), NO_ID);
-    /// ```
     pub fn next(&self, page: &mut Page, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
         let status = self.reserve(page, handle, now_ms, 1, confirmed);
         page.numbers[slot::STATUS] = f64::from(status);

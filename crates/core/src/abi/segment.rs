@@ -19,10 +19,6 @@ numbered_calls! {
     /// What `segment` does, by number.
     segment_call;
     /// What `segment` does, by name and in the order of the numbers.
-    ///
-    /// ```
-    /// assert_eq!(frazil::abi::SEGMENT_CALLS[0], "OPEN");
-    /// ```
     SEGMENT_CALLS: 9;
     /// Opens a segment.
     OPEN = 0;
@@ -48,10 +44,6 @@ numbered_calls! {
     /// The requests of the slot `REQUEST`, by number.
     segment_request;
     /// The requests of the slot `REQUEST`, by name and in the order of the numbers.
-    ///
-    /// ```
-    /// assert_eq!(frazil::abi::SEGMENT_REQUESTS[2], "ALLOCATE");
-    /// ```
     SEGMENT_REQUESTS: 3;
     /// Enough is there.
     NOTHING = 0;

@@ -19,10 +19,6 @@ macro_rules! slots {
             $($($(#[doc = $doc])+ pub const $name: usize = $at;)+)+
         }
         /// Every slot with its name, for generating the other side's constants.
-        ///
-        /// ```
-        /// assert_eq!(frazil::abi::SLOTS[0], ("STATUS", 0));
-        /// ```
         pub const SLOTS: &[(&str, usize)] = &[$($((stringify!($name), $at),)+)+];
 
         // The compiler checks that no two slots overlap, and that each lies in its range and each range in the page.

@@ -1,10 +1,6 @@
 //! Pauses after failed attempts to reach a store.
 
 /// The longest pause after a failed attempt, in milliseconds.
-///
-/// ```
-/// assert_eq!(frazil::asking::MAX_BACKOFF_MS, 5000);
-/// ```
 pub const MAX_BACKOFF_MS: u64 = 5000;
 
 /// The pause after the first failed attempt. It doubles with each further one.

@@ -151,10 +151,6 @@ impl Error {
     }
 
     /// The name of the option, argument or field at fault; empty if there is none.
-    ///
-    /// ```
-    /// assert_eq!(frazil::Layout::named("twiter").unwrap_err().field(), "layout");
-    /// ```
     #[must_use]
     pub const fn field(&self) -> &'static str {
         self.subject.name()
@@ -179,10 +175,6 @@ impl Error {
     }
 
     /// The position of the byte at which a text breaks the rule; the length of the text if it is too short.
-    ///
-    /// ```
-    /// assert_eq!(frazil::TextForm::Hex.decode("00000000000000FF").unwrap_err().position(), Some(14));
-    /// ```
     #[must_use]
     pub fn position(&self) -> Option<usize> {
         let is_text = matches!(self.kind, ValueKind::Position | ValueKind::PositionInMany);
@@ -201,20 +193,12 @@ impl Error {
     }
 
     /// The rule that was broken.
-    ///
-    /// ```
-    /// assert_eq!(frazil::Layout::named("twiter").unwrap_err().rule(), frazil::error::Rule::KnownLayout);
-    /// ```
     #[must_use]
     pub const fn rule(&self) -> Rule {
         self.rule
     }
 
     /// Milliseconds until the same call can first succeed; 0 if waiting does not help.
-    ///
-    /// ```
-    /// assert_eq!(frazil::Layout::named("twiter").unwrap_err().retry_after_ms(), 0);
-    /// ```
     #[must_use]
     pub const fn retry_after_ms(&self) -> u64 {
         if matches!(self.rule, Rule::None) { self.max } else { 0 }

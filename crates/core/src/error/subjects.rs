@@ -15,17 +15,9 @@ macro_rules! subjects {
 
         impl Subject {
             /// Every subject, in the order of its number.
-            ///
-            /// ```
-            /// assert_eq!(frazil::error::Subject::ALL[1].name(), "node");
-            /// ```
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// The name as it is spelt in Rust; empty for an error about no field in particular.
-            ///
-            /// ```
-            /// assert_eq!(frazil::error::Subject::MaxLeadMs.name(), "max_lead_ms");
-            /// ```
             #[must_use]
             pub const fn name(self) -> &'static str { match self { $(Self::$variant => $name,)+ } }
         }

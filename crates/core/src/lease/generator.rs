@@ -193,28 +193,12 @@ impl LeasedGenerator {
     }
 
     /// How long until the store may have answered: [`Lease::retry_after_ms`].
-    ///
-    /// ```
-    /// # use frazil::Layout;
-    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
-    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
-    /// assert_eq!(LeasedGenerator::new(&Layout::named("default")?, options)?.retry_after_ms(0), 1);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub fn retry_after_ms(&self, monotonic_ms: u64) -> u64 {
         self.lease.retry_after_ms(monotonic_ms)
     }
 
     /// Ends everything: closes the state first, and then returns what to tell the store, if a lease was held.
-    ///
-    /// ```
-    /// # use frazil::Layout;
-    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
-    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
-    /// assert_eq!(LeasedGenerator::new(&Layout::named("default")?, options)?.close(), None);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     pub fn close(&mut self) -> Option<Release> {
         self.closed = true;
         let used_until_ms = self.generator.close_state();
@@ -323,28 +307,12 @@ impl LeasedGenerator {
     }
 
     /// What was counted over all leases.
-    ///
-    /// ```
-    /// # use frazil::Layout;
-    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
-    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
-    /// assert_eq!(LeasedGenerator::new(&Layout::named("default")?, options)?.stats().issued, 0);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.generator.stats()
     }
 
     /// The condition of the lease.
-    ///
-    /// ```
-    /// # use frazil::Layout;
-    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
-    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
-    /// assert_eq!(LeasedGenerator::new(&Layout::named("default")?, options)?.status().failures, 0);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub fn status(&self) -> LeaseStatus {
         let Self { lease, skew_ms, .. } = self;
@@ -352,15 +320,6 @@ impl LeasedGenerator {
     }
 
     /// Gives the state of the held lease a key, if it needs one and has none. Each state has a key of its own.
-    ///
-    /// ```
-    /// # use frazil::Layout;
-    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
-    /// # use frazil::mint::Key;
-    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
-    /// LeasedGenerator::new(&Layout::named("default")?, options)?.offer_key(Key::new(1, 2));
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     pub fn offer_key(&self, key: Key) {
         self.generator.offer_key(key);
     }

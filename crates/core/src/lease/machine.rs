@@ -72,12 +72,6 @@ pub struct Lease {
 
 impl Lease {
     /// A holder that has nothing yet. Its first attempt is due at once.
-    ///
-    /// ```
-    /// # use frazil::lease::{Lease, LeaseTerms};
-    /// assert_eq!(Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?).held(), None);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub const fn new(terms: LeaseTerms) -> Self {
         Self {

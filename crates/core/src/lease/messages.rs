@@ -4,10 +4,6 @@ use crate::asking::Nonce;
 use crate::mint::Window;
 
 /// The identity of a lease: 128 random bits, drawn by the holder.
-///
-/// ```
-/// assert_ne!(frazil::lease::Grant(1), frazil::lease::Grant(2));
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grant(pub u128);
 
@@ -27,10 +23,6 @@ pub struct LeaseRandom {
 }
 
 /// What to do next.
-///
-/// ```
-/// assert_eq!(frazil::lease::Request::Wait { ms: 5 }, frazil::lease::Request::Wait { ms: 5 });
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Request {
     /// Nothing for so long.
@@ -105,10 +97,6 @@ pub struct Granted {
 }
 
 /// Why a store granted nothing.
-///
-/// ```
-/// assert_ne!(frazil::lease::Refusal::Lost, frazil::lease::Refusal::Behind);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
     /// The lease cannot be renewed: another holder has the node id, or a copy of this one renewed first, or a fence passed.
@@ -128,10 +116,6 @@ pub enum Refusal {
 }
 
 /// Why a store granted nothing, in its own words: `RefusalReason` of `npm/frazil/src/stores/lease-store.ts` has their meaning.
-///
-/// ```
-/// assert_ne!(frazil::lease::Reason::Taken, frazil::lease::Reason::Fenced);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// The row has another grant, or was renewed by another attempt since.
@@ -182,10 +166,6 @@ impl Refusal {
 }
 
 /// What an answer changed.
-///
-/// ```
-/// assert_ne!(frazil::lease::Change::Begun, frazil::lease::Change::Ended);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
     /// Nothing that minting depends on.

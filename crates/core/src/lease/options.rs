@@ -4,10 +4,6 @@ use super::terms::LeaseTerms;
 use crate::mint::SequenceStart;
 
 /// Where the time in leased IDs comes from.
-///
-/// ```
-/// assert_eq!(frazil::lease::IdTime::default(), frazil::lease::IdTime::Wall);
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IdTime {
     /// From the clock of this machine.
@@ -45,12 +41,6 @@ pub struct LeasedOptions {
 
 impl LeasedOptions {
     /// The default options.
-    ///
-    /// ```
-    /// # use frazil::lease::{IdTime, LeasedOptions, LeaseTerms};
-    /// assert_eq!(LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?).id_time, IdTime::Wall);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub const fn new(terms: LeaseTerms) -> Self {
         Self {

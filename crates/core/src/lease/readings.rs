@@ -3,10 +3,6 @@
 /// How far the wall clock and monotonic time may drift apart before store time asks the store again, and before a lease that only
 /// calls renew takes it for a suspension, in milliseconds. A suspended machine shows up like that, since monotonic time stands
 /// still meanwhile. The clocks of requests that run at the same time differ by less.
-///
-/// ```
-/// assert_eq!(frazil::lease::MAX_DRIFT_MS, 1000);
-/// ```
 pub const MAX_DRIFT_MS: u64 = 1000;
 
 /// The readings of two clocks, taken together.

@@ -23,10 +23,6 @@ pub struct Asked {
 }
 
 /// What an answer of the store led to.
-///
-/// ```
-/// assert_eq!(frazil::lease::Taken::Changed(frazil::lease::Change::None), frazil::lease::Taken::Changed(frazil::lease::Change::None));
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Taken {
     /// The lease changed like that.
@@ -303,15 +299,6 @@ impl LeasedGenerator {
     }
 
     /// The store was fenced: [`Lease::fenced`](super::Lease::fenced).
-    ///
-    /// ```
-    /// # use frazil::Layout;
-    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
-    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
-    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
-    /// ids.fenced(0);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     pub fn fenced(&mut self, monotonic_ms: u64) {
         self.lease.fenced(monotonic_ms);
     }
@@ -332,15 +319,6 @@ impl LeasedGenerator {
     }
 
     /// A call was refused with `LEASE_EXPIRED`: the next attempt may be brought forward ([`Lease::hurry`](super::Lease::hurry)).
-    ///
-    /// ```
-    /// # use frazil::Layout;
-    /// # use frazil::lease::{LeasedGenerator, LeasedOptions, LeaseTerms};
-    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
-    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
-    /// ids.hurry(0);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     pub fn hurry(&mut self, monotonic_ms: u64) {
         self.lease.hurry(monotonic_ms);
     }

@@ -10,17 +10,9 @@ const MAX_WINDOW_MS: u64 = (1 << 31) - 1;
 
 /// The shortest usual window. What is shorter was meant in seconds: a lease is renewed after a third of its window, and no network is
 /// that fast.
-///
-/// ```
-/// assert_eq!(frazil::lease::MIN_WINDOW_MS, 1000);
-/// ```
 pub const MIN_WINDOW_MS: u64 = 1000;
 
 /// How many ticks a window must have at least. Rounding to whole ticks takes up to one at each end.
-///
-/// ```
-/// assert_eq!(frazil::lease::MIN_WINDOW_TICKS, 3);
-/// ```
 pub const MIN_WINDOW_TICKS: u64 = 3;
 
 /// The lengths of a lease, in milliseconds.
@@ -102,24 +94,12 @@ impl LeaseTerms {
     }
 
     /// How long an attempt may take.
-    ///
-    /// ```
-    /// # use frazil::lease::LeaseTerms;
-    /// assert_eq!(LeaseTerms::usual(30_000, false, 1)?.timeout_ms(), 3000);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub const fn timeout_ms(&self) -> u64 {
         self.timeout_ms
     }
 
     /// The length of the window.
-    ///
-    /// ```
-    /// # use frazil::lease::LeaseTerms;
-    /// assert_eq!(LeaseTerms::new(30_000, 10_000, 3000, 1)?.window_ms(), 30_000);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub const fn window_ms(&self) -> u64 {
         self.window_ms

@@ -125,10 +125,6 @@ pub struct StateFile {
 
 impl StateFile {
     /// A file of which only the path and the file system are known.
-    ///
-    /// ```
-    /// assert_eq!(frazil::mint::StateFile::new("a", "ext4").raises, 0);
-    /// ```
     #[must_use]
     pub fn new(path: impl Into<String>, file_system: impl Into<String>) -> Self {
         let (path, file_system) = (path.into(), file_system.into());

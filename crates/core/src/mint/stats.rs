@@ -70,10 +70,6 @@ pub struct Health {
 }
 
 /// How long before the end of the time field [`Health`] warns: 365 days, in milliseconds.
-///
-/// ```
-/// assert_eq!(frazil::mint::ENDS_SOON_MS, 31_536_000_000);
-/// ```
 pub const ENDS_SOON_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
 /// The atomics that [`Stats`] is read from.

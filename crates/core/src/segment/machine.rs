@@ -129,12 +129,6 @@ impl Segment {
     }
 
     /// How many numbers are there to hand out.
-    ///
-    /// ```
-    /// # use frazil::segment::{Segment, SegmentTerms};
-    /// assert_eq!(Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?).left(), 0);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub const fn left(&self) -> u64 {
         self.left
@@ -276,12 +270,6 @@ impl Segment {
     }
 
     /// Whether another range is needed, if callers wait for `want` numbers.
-    ///
-    /// ```
-    /// # use frazil::segment::{Segment, SegmentTerms};
-    /// assert!(Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?).is_short(0));
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub fn is_short(&self, want: u64) -> bool {
         let is_low = match self.ranges.len() {
@@ -452,12 +440,6 @@ impl Segment {
     }
 
     /// The counters.
-    ///
-    /// ```
-    /// # use frazil::segment::{Segment, SegmentTerms};
-    /// assert_eq!(Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?).stats().step, 100);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub fn stats(&self) -> SegmentStats {
         let step = self.step.map_or(0, |step| step.current);

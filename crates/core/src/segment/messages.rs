@@ -4,10 +4,6 @@ use super::range::SegmentRange;
 use crate::asking::Nonce;
 
 /// What to do next.
-///
-/// ```
-/// assert_ne!(frazil::segment::SegmentRequest::Nothing, frazil::segment::SegmentRequest::Wait { ms: 5 });
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SegmentRequest {
     /// Nothing: enough is there. Ask again after the next [`Segment::draw`](super::Segment::draw).

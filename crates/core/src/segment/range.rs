@@ -1,10 +1,6 @@
 //! Ranges of numbers.
 
 /// The largest number of a segment: the counter, which is above it, fits a `bigint` column of a database.
-///
-/// ```
-/// assert_eq!(frazil::segment::MAX_SEGMENT_NUMBER, i64::MAX as u64 - 1);
-/// ```
 pub const MAX_SEGMENT_NUMBER: u64 = (1 << 63) - 2;
 
 /// The largest distance between two numbers of a range.

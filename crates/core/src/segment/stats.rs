@@ -1,10 +1,6 @@
 //! Counters of a segment.
 
 /// Counters of a segment.
-///
-/// ```
-/// assert_eq!(frazil::segment::SegmentStats::default().ranges, 0);
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SegmentStats {
     /// How many numbers a range that is asked for next has; 0 if the store decides.

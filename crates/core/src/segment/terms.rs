@@ -4,10 +4,6 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::MAX_SAFE_INTEGER;
 
 /// The longest step, and so the most numbers that a request asks for. Only a step that the store has for the tag may be longer.
-///
-/// ```
-/// assert_eq!(frazil::segment::MAX_STEP, 1_000_000_000);
-/// ```
 pub const MAX_STEP: u64 = 1_000_000_000;
 
 /// The longest that an attempt may take, in milliseconds.
@@ -67,12 +63,6 @@ impl SegmentTerms {
     }
 
     /// How long an attempt may take, in milliseconds. The caller then calls [`Segment::fail`](super::Segment::fail).
-    ///
-    /// ```
-    /// # use frazil::segment::SegmentTerms;
-    /// assert_eq!(SegmentTerms::new(None, 1000, 0, 0)?.timeout_ms(), 3000);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub const fn timeout_ms(&self) -> u64 {
         TIMEOUT_MS

@@ -37,10 +37,6 @@ impl TextForm {
 
 impl ShortForm {
     /// The text of an ID.
-    ///
-    /// ```
-    /// assert_eq!(frazil::TextForm::Hex.short().encode(0), "0");
-    /// ```
     #[must_use]
     pub fn encode(self, id: u64) -> String {
         self.encode_into(id, &mut [0; TextForm::MAX_WIDTH]).to_owned()

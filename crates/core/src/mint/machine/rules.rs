@@ -13,13 +13,6 @@ use crate::layout::{Geometry, Layout, Node};
 pub(crate) const EXHAUSTED: u64 = u64::MAX;
 
 /// The most that a generator may run ahead of the clock, in milliseconds.
-///
-/// ```
-/// # use frazil::{Layout, Node};
-/// # use frazil::mint::{MAX_LEAD_MS, Machine};
-/// assert_eq!(Machine::with_max_lead(&Layout::named("default")?, Node::Id(7), None)?.max_lead_ms(), MAX_LEAD_MS);
-/// # Ok::<(), frazil::Error>(())
-/// ```
 pub const MAX_LEAD_MS: u64 = 1000;
 
 /// The rules of minting for one layout, node id and maximum lead: pure, and the same however the state is shared.
@@ -310,39 +303,18 @@ impl Machine {
     }
 
     /// How many clock ids the layout has: 0 without a clock field.
-    ///
-    /// ```
-    /// # use frazil::{Layout, Node};
-    /// # use frazil::mint::Machine;
-    /// assert_eq!(Machine::new(&Layout::named("multi-clock")?, Node::Id(7), 0)?.clock_ids(), 16);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub const fn clock_ids(&self) -> usize {
         self.geometry.clock_ids()
     }
 
     /// How far the machine may run ahead of the clock, in milliseconds.
-    ///
-    /// ```
-    /// # use frazil::{Layout, Node};
-    /// # use frazil::mint::Machine;
-    /// assert_eq!(Machine::new(&Layout::named("default")?, Node::Id(7), 10)?.max_lead_ms(), 10);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub const fn max_lead_ms(&self) -> u64 {
         self.max_lead_ms
     }
 
     /// The node id as one number; 0 in a layout without a node field.
-    ///
-    /// ```
-    /// # use frazil::{Layout, Node};
-    /// # use frazil::mint::Machine;
-    /// assert_eq!(Machine::new(&Layout::named("default")?, Node::Id(7), 0)?.node(), 7);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub fn node(&self) -> u64 {
         self.geometry.gather_node(self.node)
@@ -368,13 +340,6 @@ impl Machine {
     }
 
     /// The largest block worth reserving ahead of use: a quarter of a tick's sequence, at most 4096.
-    ///
-    /// ```
-    /// # use frazil::{Layout, Node};
-    /// # use frazil::mint::Machine;
-    /// assert_eq!(Machine::new(&Layout::named("edge")?, Node::Id(7), 0)?.max_block(), 64);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub const fn max_block(&self) -> usize {
         match self.geometry.sequence.bits {

@@ -39,17 +39,9 @@ pub enum SequenceStart {
 
 impl SequenceStart {
     /// All of them, in the order of their numbers, as the page and state files hold them.
-    ///
-    /// ```
-    /// assert_eq!(frazil::mint::SequenceStart::ALL[0], frazil::mint::SequenceStart::default());
-    /// ```
     pub const ALL: [Self; 3] = [Self::Zero, Self::Random, Self::Wrap];
 
     /// The name it has in JavaScript.
-    ///
-    /// ```
-    /// assert_eq!(frazil::mint::SequenceStart::Wrap.name(), "wrap");
-    /// ```
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -71,33 +63,18 @@ pub struct Key(pub(crate) u64, pub(crate) u64);
 
 impl Key {
     /// A key of two halves, which must come from a cryptographic source of randomness. A half of 0 counts as missing.
-    ///
-    /// ```
-    /// # use frazil::mint::Key;
-    /// assert_ne!(Key::new(1, 2), Key::new(2, 1));
-    /// ```
     #[must_use]
     pub const fn new(high: u64, low: u64) -> Self {
         Self(high, low)
     }
 
     /// The two halves, for storing them with a state. They are secret.
-    ///
-    /// ```
-    /// # use frazil::mint::Key;
-    /// assert_eq!(Key::new(1, 2).halves(), [1, 2]);
-    /// ```
     #[must_use]
     pub const fn halves(self) -> [u64; 2] {
         [self.0, self.1]
     }
 
     /// A key from the operating system's entropy, by way of the standard library's hash maps.
-    ///
-    /// ```
-    /// # use frazil::mint::Key;
-    /// assert_ne!(Key::random(), Key::random());
-    /// ```
     #[cfg(feature = "std")]
     #[must_use]
     pub fn random() -> Self {

@@ -65,13 +65,6 @@ impl Machine {
     }
 
     /// The length of a tick in milliseconds.
-    ///
-    /// ```
-    /// # use frazil::{Layout, Node};
-    /// # use frazil::mint::Machine;
-    /// assert_eq!(Machine::new(&Layout::named("sonyflake")?, Node::Id(7), 0)?.tick_ms(), 10);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
     #[must_use]
     pub const fn tick_ms(&self) -> u64 {
         self.geometry.tick_ms.get()

@@ -19,10 +19,6 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::mint::machine::Machine;
 
 /// The default scope of a state file: the ID space that it shares with static generators.
-///
-/// ```
-/// assert_eq!(frazil::mint::DEFAULT_SCOPE, "default");
-/// ```
 pub const DEFAULT_SCOPE: &str = "default";
 
 #[derive(Debug)]

@@ -59,10 +59,6 @@ pub struct Registry {
 
 impl Registry {
     /// A registry without states.
-    ///
-    /// ```
-    /// assert!(frazil::Registry::new().is_empty());
-    /// ```
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -90,10 +86,6 @@ impl Registry {
     }
 
     /// Whether there is no state yet.
-    ///
-    /// ```
-    /// assert!(frazil::Registry::new().is_empty());
-    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()
