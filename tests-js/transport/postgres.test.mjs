@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { readIds, toSql } from "frazil/transport";
 import pg from "pg";
 import postgres from "postgres";
-import { PostgresServer } from "../stores/postgres/server.mjs";
+import { PostgresServer, poolTo } from "../stores/postgres/server.mjs";
 import { startWorker, textOf } from "./workerd.mjs";
 
 const ID = 1489237498237411329n;
@@ -13,7 +13,7 @@ let pool;
 let sql;
 before(async () => {
   server = await PostgresServer.start();
-  pool = new pg.Pool({ connectionString: server.url });
+  pool = poolTo(server.url);
   sql = postgres(server.url, { max: 1 });
   await pool.query("CREATE TABLE links (id bigint PRIMARY KEY)");
   for (const id of [9n, 10n, ID]) await pool.query("INSERT INTO links VALUES ($1)", [id]);
