@@ -14,7 +14,7 @@ import pg from "pg";
 import { chromium } from "playwright-core";
 import { tools } from "../../scripts/tools.mjs";
 import { freePort } from "../stores/kit/server-process.mjs";
-import { PostgresServer } from "../stores/postgres/server.mjs";
+import { PostgresServer, poolTo } from "../stores/postgres/server.mjs";
 import { runReadme } from "./copy.mjs";
 import { FLAGS, send, testProgram } from "./program.mjs";
 
@@ -367,7 +367,7 @@ test("node: a server that is told to stop answers what is under way, and stores 
 
 test("node: the limit holds across the end of ten minutes", async () => {
   const { linksIn } = await import(pathToFileURL(join(copy.folder, "app/links.mjs")).href);
-  const pool = new pg.Pool({ connectionString: database.url });
+  const pool = poolTo(database.url);
   const run = async (sql, values) => (await pool.query(sql.replaceAll("?", "$"), values)).rows;
   const at = (nowMs) => linksIn(run, { nowMs: `CAST(${nowMs} AS BIGINT)` });
   const share = { burst: 30, eachMs: 20_000 };

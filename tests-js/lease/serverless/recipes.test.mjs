@@ -9,9 +9,8 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { PostgresStore } from "frazil/stores/postgres";
-import pg from "pg";
 import { freePort } from "../../stores/kit/server-process.mjs";
-import { PostgresServer } from "../../stores/postgres/server.mjs";
+import { PostgresServer, poolTo } from "../../stores/postgres/server.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const page = readFileSync(path("../../../docs/serverless.md"), "utf8");
@@ -20,7 +19,7 @@ const WINDOW_MS = 3000;
 let server;
 before(async () => {
   server = await PostgresServer.start({ idle_session_timeout: "1s" });
-  const pool = new pg.Pool({ connectionString: server.url });
+  const pool = poolTo(server.url);
   const store = new PostgresStore(pool);
   await store.migrate();
   await store.init({ layout: "default" });

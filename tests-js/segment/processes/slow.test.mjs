@@ -5,12 +5,12 @@ import { after, before, describe, test } from "node:test";
 import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
-import { PostgresServer } from "../../stores/postgres/server.mjs";
+import { PostgresServer, poolTo } from "../../stores/postgres/server.mjs";
 
 let server;
 before(async () => {
   server = await PostgresServer.start();
-  const pool = new pg.Pool({ connectionString: server.url });
+  const pool = poolTo(server.url);
   await new PostgresStore(pool).migrate();
   await pool.end();
 });
@@ -79,7 +79,7 @@ const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
  */
 async function drawn(context, { tag, delayMs, step, perSecond, seconds, change = (store) => store }) {
   const time = new TestTime(context);
-  const pool = new pg.Pool({ connectionString: server.url, Client: lateClient(time, delayMs) });
+  const pool = poolTo(server.url, { Client: lateClient(time, delayMs) });
   context.after(() => time.until(pool.end()));
   const store = new PostgresStore(pool);
   await time.until(store.initSegment({ tag }));
