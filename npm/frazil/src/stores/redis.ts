@@ -107,9 +107,10 @@ local confirmed = (tonumber(replicas) or 0) > 0 and incarnation or ""
 /**
  * Whether the server that granted something may still grant. A primary that stood still, as a paused machine does, reads what came
  * meanwhile in turn: first what its replicas wrote, so that they seem to be there, then requests, and then that its replicas have left
- * it for another primary. It has read all of that before a request arrives that was sent after its first answer.
+ * it for another primary. It has read all of that before a request arrives that was sent after its first answer. In a Cluster without
+ * `min-replicas-to-write`, that it has no replica any more is all that it shows.
  */
-const CONFIRM = `{incarnation}return {"primary", incarnation}`;
+const CONFIRM = `{incarnation}return {"primary", confirmed}`;
 
 /** Whether the server may remove the keys of a scope. Not read by renewals: it costs as much as the rest of the script. */
 const EVICTION = `local policy = fact(redis.call("INFO", "memory"), "maxmemory_policy")
@@ -465,7 +466,7 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     if (outcome !== "granted" || !incarnation) return reply;
     const [, present] = await this.#run(CONFIRM, keys, [], signal);
     if (present !== incarnation)
-      throw storeUnavailable("another server has become the primary while a lease was granted");
+      throw storeUnavailable("the replicas left while a lease was granted, or another server has become the primary");
     return reply;
   }
 
