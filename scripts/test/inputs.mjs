@@ -126,7 +126,7 @@ const OF_SUITE = {
     ".gitignore",
   ],
   workers: [...WITH_SERVERS, "tests-js/workers", "tests-js/transport", "docs/workers.md"],
-  stores: STORES,
+  stores: [...STORES, "tests-js/cli/cli.mjs"],
   "moving-in": MOVING_IN,
   serverless: [...WITH_SERVERS, "tests-js/serverless", "docs/serverless.md"],
   nemesis: [...WITH_SERVERS, "tests-js/nemesis"],
