@@ -108,7 +108,7 @@ const OF_SUITE = {
   local: [...TESTS, "scripts/local-platform.mjs", "docs/local.md", "docs/proofs/local-platforms.json"],
   packaging: [...PACKED, ".ci", ".github", "tests-js/types", "tests-js/consumers", "biome.jsonc", ".gitignore"],
   workers: [...WITH_SERVERS, "tests-js/workers", "tests-js/transport", "docs/workers.md"],
-  stores: STORES,
+  stores: [...STORES, "tests-js/cli/cli.mjs"],
   "moving-in": MOVING_IN,
   serverless: [...WITH_SERVERS, "tests-js/lease", "docs/serverless.md"],
   nemesis: [...WITH_SERVERS, "tests-js/lease"],

@@ -30,8 +30,6 @@ after(async () => {
 /** A new scope. */
 const newScope = (options, store = new PostgresStore(pool)) => newScopeOf(store, options);
 
-/** A pool. A server that ends reports that to idle connections too, which is an event of the pool. */
-
 /** A pool of its own, of a role with settings. */
 async function poolOf(role, ...settings) {
   await server.query(`CREATE ROLE ${role} LOGIN;
@@ -480,6 +478,21 @@ test("a layout without a node field has the node id 0, and one with 22 bits make
   const { scope: wide } = (await checkNodeWidths(store))(0);
   const rows = await server.query("SELECT count(*)::int AS n FROM frazil_leases WHERE scope = $1", [wide]);
   assert.ok(rows[0].n <= 16, `${rows[0].n} rows`);
+});
+
+test("a table of leases that is partitioned grants, renews and releases, in new rows and in old ones", async () => {
+  const store = new PostgresStore(pool, { schema: "parts" });
+  await server.query("CREATE SCHEMA parts");
+  await store.migrate();
+  await server.query(`ALTER TABLE parts.frazil_leases RENAME TO plain;
+    CREATE TABLE parts.frazil_leases (LIKE parts.plain INCLUDING ALL) PARTITION BY LIST (scope);
+    CREATE TABLE parts.rest PARTITION OF parts.frazil_leases DEFAULT`);
+  const scope = await newScope({}, store);
+  for (const node of [0, 1]) {
+    const lease = await store.acquire(attempt({ scope }));
+    assert.equal(lease.node, node);
+    assert.equal((await store.renew(renewalOf(lease, { scope }))).granted, true);
+  }
 });
 
 test("what is no client is refused: the error names what was given and what is accepted, and no password", () => {

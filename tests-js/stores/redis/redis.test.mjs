@@ -260,7 +260,7 @@ describe("a replica is promoted while the old primary runs on", () => {
       let confirmed;
       const unasked = (client) => ({
         async eval(script, keys, args) {
-          if (/return {"primary", incarnation}$/.test(script)) return ["primary", confirmed];
+          if (/return {"primary", confirmed}$/.test(script)) return ["primary", confirmed];
           const reply = await client.eval(script, { keys, arguments: args });
           confirmed = reply[5];
           return reply;
@@ -270,6 +270,36 @@ describe("a replica is promoted while the old primary runs on", () => {
       assert.ok(answers.some(({ granted }) => granted));
     });
   }
+
+  // docs/safety.md: 27
+  test("a primary of a Cluster whose replica left while it stood still does not confirm; once it knows that, it grants", async (context) => {
+    const settings = { "cluster-enabled": "yes" };
+    const own = await ownServer(context, { settings });
+    const replica = await ownServer(context, { settings });
+    await own.commands(["CLUSTER", "ADDSLOTS", ...Array(16_384).keys()]);
+    await own.command("CLUSTER", "MEET", "127.0.0.1", replica.port);
+    while (!/^cluster_state:ok/m.test(await own.command("CLUSTER", "INFO"))) await sleep(20);
+    const id = await own.command("CLUSTER", "MYID");
+    while (!(await replica.command("CLUSTER", "NODES")).includes(id)) await sleep(20);
+    await replica.command("CLUSTER", "REPLICATE", id);
+    while (!/^slave0:.*state=online/m.test(await own.command("INFO", "replication"))) await sleep(20);
+    const stored = await ownStore(context, own.port);
+    const scope = await newScope({}, stored);
+    assert.ok((await stored.acquire(attempt({ scope }))).granted);
+    await own.command("PING");
+    own.signal("SIGSTOP");
+    // Of a connection that has ended, its end is unread.
+    const hasUnread = () => unreadBy(own).written > unreadBy(own).ended;
+    while (!hasUnread()) await sleep(20);
+    await replica.stop();
+    while (hasUnread()) await sleep(20);
+    const late = attempt({ scope });
+    const answer = stored.acquire(late).catch((error) => error);
+    while (!hasUnread()) await sleep(20);
+    own.signal("SIGCONT");
+    assert.equal((await answer).code, "STORE_UNAVAILABLE");
+    assert.ok((await stored.acquire(late)).granted);
+  });
 });
 
 describe("a server that may lose leases is refused, with what to set", () => {

@@ -104,8 +104,8 @@ export const RAISE = `UPDATE frazil_scopes SET incarnation = ?, fence_ms = ? WHE
 export const raiseFence = (scope: string): string => `UPDATE frazil_scopes
 SET fence_ms = max(fence_ms, ${CLOCK} + window_max_ms + ${FENCE_MARGIN_MS}) WHERE scope = '${scope}';
 -- Fails where there is no such scope:
-SELECT json_extract('{}', 'this database has no scope "${scope}"') AS failed
-WHERE NOT EXISTS (SELECT 1 FROM frazil_scopes WHERE scope = '${scope}');
+SELECT json_extract('{}', CASE WHEN EXISTS (SELECT 1 FROM frazil_scopes WHERE scope = '${scope}') THEN '$'
+  ELSE 'this database has no scope "${scope}"' END) AS "the scope exists";
 SELECT scope, datetime(fence_ms / 1000, 'unixepoch') AS nothing_is_granted_before_utc FROM frazil_scopes ORDER BY scope;
 `;
 

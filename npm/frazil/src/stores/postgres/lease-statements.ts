@@ -114,12 +114,12 @@ grown AS (
   FROM allowed a
   WHERE s.scope = a.scope AND s.next_node <= s.node_to AND s.fence_ms <= a.now_ms AND NOT EXISTS (SELECT FROM taken)
   RETURNING s.next_node - ${ROWS} AS node, s.fence_ms AS from_ms, a.now_ms, a.next_node AS seen,
-    least(s.next_node - 1, s.node_to) AS last
+    least(s.next_node - 1, s.node_to) AS last, s.xmin AS written
 ),
 made AS (
   INSERT INTO {leases} (scope, node, from_ms, until_ms, grant_id, nonce, owner)
   SELECT $1::text, w.node, w.from_ms, w.now_ms + $3::bigint, $4::text, $5::text, $6::text FROM grown w
-  RETURNING node, from_ms, until_ms, xmin AS written
+  RETURNING node, from_ms, until_ms
 ),
 spare AS (
   INSERT INTO {leases} (scope, node, from_ms, until_ms)
@@ -127,7 +127,8 @@ spare AS (
   ON CONFLICT (scope, node) DO NOTHING
 ),
 granted AS (
-  SELECT node, from_ms, until_ms, written FROM mine WHERE retried UNION ALL SELECT * FROM taken UNION ALL SELECT * FROM made
+  SELECT node, from_ms, until_ms, written FROM mine WHERE retried UNION ALL SELECT * FROM taken
+  UNION ALL SELECT m.*, w.written FROM made m CROSS JOIN grown w
 ),
 answer AS MATERIALIZED (
   SELECT ${ANSWER}, r.scope, r.refused, r.fence_ms,

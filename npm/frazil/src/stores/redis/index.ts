@@ -223,7 +223,7 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     if (outcome !== "granted" || !incarnation) return reply;
     const [, present] = await this.#run(CONFIRM, keys, [], signal);
     if (present !== incarnation)
-      throw storeUnavailable("another server has become the primary while a lease was granted");
+      throw storeUnavailable("the replicas left while a lease was granted, or another server has become the primary");
     return reply;
   }
 

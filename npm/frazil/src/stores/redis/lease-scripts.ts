@@ -56,9 +56,10 @@ local confirmed = (tonumber(replicas) or 0) > 0 and incarnation or ""
 /**
  * Whether the server that granted something may still grant. A primary that stood still, as a paused machine does, reads what came
  * meanwhile in turn: first what its replicas wrote, so that they seem to be there, then requests, and then that its replicas have left
- * it for another primary. It has read all of that before a request arrives that was sent after its first answer.
+ * it for another primary. It has read all of that before a request arrives that was sent after its first answer. In a Cluster without
+ * `min-replicas-to-write`, that it has no replica any more is all that it shows.
  */
-export const CONFIRM = `{incarnation}return {"primary", incarnation}`;
+export const CONFIRM = `{incarnation}return {"primary", confirmed}`;
 
 /** Whether the server may remove the keys of a scope. Not read by renewals: it costs as much as the rest of the script. */
 export const EVICTION = `local policy = fact(redis.call("INFO", "memory"), "maxmemory_policy")
