@@ -8,7 +8,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { Layout, LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
 import postgres from "postgres";
-import { attempt, checkNodeWidths, checkSetUp, hex, layout, newScopeOf, renewalOf } from "../kit/attempts.mjs";
+import { attempt, checkNodeWidths, checkSetUp, hex, layout, newScopeOf, releaseOf, renewalOf } from "../kit/attempts.mjs";
 import { failoverTests } from "../kit/failover.mjs";
 import { freePort } from "../kit/server-process.mjs";
 import { PostgresServer, poolTo, replicatedPair, startBouncer } from "./server.mjs";
@@ -491,8 +491,11 @@ test("a table of leases that is partitioned grants, renews and releases, in new 
   for (const node of [0, 1]) {
     const lease = await store.acquire(attempt({ scope }));
     assert.equal(lease.node, node);
-    assert.equal((await store.renew(renewalOf(lease, { scope }))).granted, true);
+    const renewed = await store.renew(renewalOf(lease, { scope }));
+    assert.equal(renewed.granted, true);
+    if (node === 1) assert.equal(await store.release(releaseOf(renewed, { scope })), true);
   }
+  assert.equal((await store.acquire(attempt({ scope, node: 1 }))).node, 1);
 });
 
 test("what is no client is refused: the error names what was given and what is accepted, and no password", () => {
