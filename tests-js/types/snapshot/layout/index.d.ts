@@ -1,7 +1,8 @@
-import type { LayoutParts } from "../generated/layouts.js";
+import { type LayoutParts } from "../generated/layouts.js";
 import { type Columns } from "./columns.js";
 import { type Decoded, type NodeParts } from "./decoded.js";
 import { type CheckedSpec, type FieldKind, type IdInput, type LayoutField, type LayoutName, type LayoutSpec } from "./id.js";
+export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "../base/errors.js";
 export type { Columns } from "./columns.js";
 export type { Decoded, NodeParts } from "./decoded.js";
 export type { CheckedSpec, FieldKind, Id, IdInput, IdText, LayoutField, LayoutName, LayoutSpec } from "./id.js";

@@ -5,7 +5,6 @@ import { type PostgresStoreOptions } from "./options.js";
 export type * from "../lease-store.js";
 export type * from "../segment-store.js";
 export type { PostgresClient, QueryClient, UnsafeClient } from "./client.js";
-export { postgresDdl, postgresFence } from "./ddl.js";
 export type { PostgresStoreOptions } from "./options.js";
 export declare class PostgresStore implements ManagedStore, ManagedSegmentStore {
     #private;

@@ -3,7 +3,6 @@ import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } fro
 import { type RedisStoreOptions } from "./options.js";
 export type * from "../lease-store.js";
 export type * from "../segment-store.js";
-export { redisDdl, redisFence } from "./ddl.js";
 export type { RedisStoreOptions } from "./options.js";
 export interface EvalClient {
     eval(script: string, keys: string[], args: string[]): PromiseLike<unknown>;
