@@ -1,4 +1,5 @@
-// The committed snapshot of the public declarations, without their comments. After an intended change: `node tests-js/types/snapshot.mjs --update`.
+// The committed snapshot of the public declarations, without their comments.
+// After an intended change: `node tests-js/types/snapshot.mjs --update`.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -8,7 +8,16 @@ import { PGlite } from "@electric-sql/pglite";
 import { Layout, LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
 import postgres from "postgres";
-import { attempt, checkNodeWidths, checkSetUp, hex, layout, newScopeOf, releaseOf, renewalOf } from "../kit/attempts.mjs";
+import {
+  attempt,
+  checkNodeWidths,
+  checkSetUp,
+  hex,
+  layout,
+  newScopeOf,
+  releaseOf,
+  renewalOf,
+} from "../kit/attempts.mjs";
 import { failoverTests } from "../kit/failover.mjs";
 import { freePort } from "../kit/server-process.mjs";
 import { PostgresServer, poolTo, replicatedPair, startBouncer } from "./server.mjs";

@@ -8,7 +8,7 @@ import { type Span, spanOf } from "./bits.js";
 import { parseId } from "./id.js";
 import { msOf, type Shape } from "./shape.js";
 
-/** The numbers in an ID. */
+/** The numbers in an ID. @internal */
 export const NUMBERS = "timestampMs, node, clock, sequence";
 
 /** The fields of many IDs, one array for each field. */
@@ -19,7 +19,7 @@ export interface Columns {
   readonly sequence: Float64Array;
 }
 
-/** `Layout.decodeMany`. */
+/** `Layout.decodeMany`. @internal */
 export function columnsOf(shape: Shape, ids: BigUint64Array | BigInt64Array, into: Columns | undefined): Columns {
   const { bits, time, node, clock, sequence } = shape;
   if (!isIdArray(ids, "BigUint64Array") && !(bits < 64 && isIdArray(ids, "BigInt64Array"))) {
