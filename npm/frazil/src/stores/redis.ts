@@ -10,7 +10,7 @@
  * ```
  *
  * - **One script and one round trip for each operation.** A script that is sent again after a lost answer finds its nonce. A server with
- *   replicas confirms what it has granted in a second round trip.
+ *   replicas, or of a Cluster, confirms what it has granted in a second round trip.
  * - **The clock is that of the server**, `TIME` inside the script.
  * - **Lost writes are fenced**: a restart and a failover are another incarnation (`run_id` and `master_replid`).
  * - **Nothing expires.** A scope without its record is refused, whatever else is there.
@@ -101,14 +101,18 @@ end
 local run, history = fact(server, "run_id"), fact(replication, "master_replid")
 if not run or not history then return {"anonymous"} end
 local incarnation = run .. "/" .. history
-local confirmed = (tonumber(replicas) or 0) > 0 and incarnation or ""
+local confirmed = ""
+if (tonumber(replicas) or 0) > 0 then confirmed = incarnation
+elseif mode == "cluster" then confirmed = incarnation .. "/alone" end
 `;
 
 /**
  * Whether the server that granted something may still grant. A primary that stood still, as a paused machine does, reads what came
  * meanwhile in turn: first what its replicas wrote, so that they seem to be there, then requests, and then that its replicas have left
  * it for another primary. It has read all of that before a request arrives that was sent after its first answer. In a Cluster without
- * `min-replicas-to-write`, that it has no replica any more is all that it shows.
+ * `min-replicas-to-write`, all that it shows is that it has no replica any more. A request that it reads after that, as one of many that
+ * wait on a connection, is granted as by a primary that never had a replica. So in a Cluster such a one is asked again too: by then the
+ * others have told it that its slots are not its own.
  */
 const CONFIRM = `{incarnation}return {"primary", confirmed}`;
 
@@ -454,7 +458,7 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     return `${typeof keyPrefix === "string" ? keyPrefix : ""}${tagKey(tag)}`;
   }
 
-  /** Runs a script that may grant, and has the server confirm what it granted, if it has replicas. */
+  /** Runs a script that may grant, and has the server confirm what it granted, if another one may have taken its place. */
   async #runConfirmed(
     script: string,
     keys: readonly string[],
@@ -466,7 +470,9 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     if (outcome !== "granted" || !incarnation) return reply;
     const [, present] = await this.#run(CONFIRM, keys, [], signal);
     if (present !== incarnation)
-      throw storeUnavailable("the replicas left while a lease was granted, or another server has become the primary");
+      throw storeUnavailable(
+        "replicas came or left while a lease was granted, or another server has become the primary",
+      );
     return reply;
   }
 
