@@ -308,7 +308,7 @@ describe("a replica is promoted while the old primary runs on", () => {
   for (const [name, program] of Object.entries({ Redis: undefined, Valkey: valkey })) {
     // docs/safety.md: 27
     test(`${name}: a primary of a Cluster that stood still confirms nothing that it reads after its replica left; a twin is granted that`, async (context) => {
-      const settings = { "cluster-enabled": "yes", "cluster-node-timeout": 1000 };
+      const settings = { "cluster-enabled": "yes", "cluster-node-timeout": 2000 };
       const servers = [];
       while (servers.length < 4) servers.push(await ownServer(context, { program, settings }));
       const [primary, second, third, replica] = servers;
