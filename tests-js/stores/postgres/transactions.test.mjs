@@ -104,6 +104,29 @@ describe("a segment", () => {
   });
 });
 
+// docs/safety.md: 28
+test("a foreign table, whose rows do not tell in which transaction they were written: a client that hides its transaction is refused", async () => {
+  await server.query(`CREATE EXTENSION postgres_fdw; CREATE SCHEMA far;
+    CREATE SERVER itself FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '127.0.0.1', port '${server.port}', dbname 'postgres');
+    CREATE USER MAPPING FOR postgres SERVER itself OPTIONS (user 'postgres');
+    IMPORT FOREIGN SCHEMA public LIMIT TO (frazil_scopes, frazil_segments) FROM SERVER itself INTO far`);
+  const tag = newTag();
+  await store.initSegment({ tag });
+  const scope = await newScopeOf(store);
+  const of = (client) => new PostgresStore(client, { schema: "far", incarnation: { sql: "'one'" } });
+  const { first } = await of(pool).allocate(allocation({ tag }));
+  let ofMutant;
+  await HIDDEN["an object of the program around a Client of pg"](async (client) => {
+    const blind = (text, values) => client.query(text.replaceAll("THEN 'foreign'", "THEN NULL"), values);
+    ofMutant = await of({ query: blind }).allocate(allocation({ tag }));
+    const refused = { code: "STORE_REFUSED", message: /foreign table/ };
+    await assert.rejects(of(client).allocate(allocation({ tag })), refused);
+    await assert.rejects(of(client).fence({ scope }), refused);
+  });
+  const next = await of(pool).allocate(allocation({ tag }));
+  assert.deepEqual([next.first, ofMutant.first], [first + 10n, next.first], "the mutant shows nothing");
+});
+
 // docs/safety.md: 22
 describe("a lease", () => {
   for (const [name, inTransaction] of Object.entries({ ...TRANSACTIONS, ...HIDDEN }))

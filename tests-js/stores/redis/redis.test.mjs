@@ -249,6 +249,19 @@ describe("a replica is promoted while the old primary runs on", () => {
     return Promise.all(answers.map((answer) => answer.catch((error) => error)));
   }
 
+  /** A client whose server confirms everything, without being asked. */
+  function unasked(client) {
+    let confirmed;
+    return {
+      async eval(script, keys, args) {
+        if (/return {"primary", confirmed}$/.test(script)) return ["primary", confirmed];
+        const reply = await client.eval(script, { keys, arguments: args });
+        confirmed = reply[5];
+        return reply;
+      },
+    };
+  }
+
   for (const [name, program] of Object.entries({ Redis: undefined, Valkey: valkey })) {
     // docs/safety.md: 27
     test(`${name}: what a primary grants that stood still meanwhile is not confirmed`, async (context) => {
@@ -257,15 +270,6 @@ describe("a replica is promoted while the old primary runs on", () => {
     });
 
     test(`${name}: a mutant that confirms without asking has the lease`, async (context) => {
-      let confirmed;
-      const unasked = (client) => ({
-        async eval(script, keys, args) {
-          if (/return {"primary", confirmed}$/.test(script)) return ["primary", confirmed];
-          const reply = await client.eval(script, { keys, arguments: args });
-          confirmed = reply[5];
-          return reply;
-        },
-      });
       const answers = await afterStandingStill(context, program, unasked);
       assert.ok(answers.some(({ granted }) => granted));
     });
@@ -300,6 +304,52 @@ describe("a replica is promoted while the old primary runs on", () => {
     assert.equal((await answer).code, "STORE_UNAVAILABLE");
     assert.ok((await stored.acquire(late)).granted);
   });
+
+  for (const [name, program] of Object.entries({ Redis: undefined, Valkey: valkey })) {
+    // docs/safety.md: 27
+    test(`${name}: a primary of a Cluster that stood still confirms nothing that it reads after its replica left; a mutant is granted that`, async (context) => {
+      const settings = { "cluster-enabled": "yes", "cluster-node-timeout": 2000 };
+      const servers = [];
+      while (servers.length < 4) servers.push(await ownServer(context, { program, settings }));
+      const [primary, second, third, replica] = servers;
+      await primary.command("CLUSTER", "ADDSLOTSRANGE", 0, 16_381);
+      await second.command("CLUSTER", "ADDSLOTS", 16_382);
+      await third.command("CLUSTER", "ADDSLOTS", 16_383);
+      for (const [index, each] of servers.entries()) {
+        await each.command("CLUSTER", "SET-CONFIG-EPOCH", index + 1);
+        await each.command("CLUSTER", "MEET", "127.0.0.1", primary.port);
+      }
+      const shows = async (of, part, line) => {
+        while (!line.test(await of.command(...part))) await sleep(20);
+      };
+      const id = await primary.command("CLUSTER", "MYID");
+      for (const each of servers) {
+        await shows(each, ["CLUSTER", "INFO"], /^cluster_state:ok/m);
+        await shows(each, ["CLUSTER", "INFO"], /^cluster_known_nodes:4/m);
+        await shows(each, ["CLUSTER", "NODES"], new RegExp(`${id} .* 0-16381`));
+      }
+      await replica.command("CLUSTER", "REPLICATE", id);
+      await shows(primary, ["INFO", "replication"], /^slave0:.*state=online/m);
+      // The others count its votes once they know that it is a replica.
+      for (const each of [second, third]) await shows(each, ["CLUSTER", "NODES"], new RegExp(` slave ${id} `));
+      const [client, mutantClient] = [await openClient(primary.port), await openClient(primary.port)];
+      context.after(() => client.destroy());
+      context.after(() => mutantClient.destroy());
+      const [stored, mutant] = [new RedisStore(client), new RedisStore(unasked(mutantClient))];
+      await stored.init({ scope: "s", layout: "default" });
+      await primary.command("PING");
+      primary.signal("SIGSTOP");
+      await shows(replica, ["INFO", "replication"], /^role:master/m);
+      const before = unreadBy(primary).written;
+      // More than the server reads of a connection at once.
+      const ask = (of) => Array.from({ length: 12 }, () => of.acquire(attempt()).catch((error) => error));
+      const [answers, ofMutant] = [ask(stored), ask(mutant)];
+      while (unreadBy(primary).written < before + 2) await sleep(20);
+      primary.signal("SIGCONT");
+      assert.deepEqual(new Set((await Promise.all(answers)).map(({ code }) => code)), new Set(["STORE_UNAVAILABLE"]));
+      assert.ok((await Promise.all(ofMutant)).some(({ granted }) => granted));
+    });
+  }
 });
 
 describe("a server that may lose leases is refused, with what to set", () => {

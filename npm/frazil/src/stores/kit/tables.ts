@@ -99,7 +99,8 @@ export const RAISE = `UPDATE frazil_scopes SET incarnation = ?, fence_ms = ? WHE
 
 /**
  * `fence` as SQL for people to run. The incarnation stays: a holder finds another one, and raises the fence once more. No statement of
- * SQLite fails with a text outside of a trigger; that of JSON, which is no path, is shown whole.
+ * SQLite fails with a text outside of a trigger; that of JSON, which is no path, is shown whole. It is no constant, since SQLite 3.31
+ * would fail with that for every scope.
  */
 export const raiseFence = (scope: string): string => `UPDATE frazil_scopes
 SET fence_ms = max(fence_ms, ${CLOCK} + window_max_ms + ${FENCE_MARGIN_MS}) WHERE scope = '${scope}';

@@ -34,16 +34,19 @@ export type Query = (text: string, values: string[], signal?: AbortSignal) => Pr
 /** When the server was started, in milliseconds: its text would have the time zone of the session. @internal */
 export const STARTED = "floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint::text";
 
+/** In the place of a transaction: of rows that are kept elsewhere. */
+const FOREIGN = "foreign";
+
 /**
  * A column of every row: the transaction in which a statement wrote, and when the server was started; or null if it wrote nothing.
  * `written`: the `xmin` of what it answers with. If that was written behind a savepoint, it is in a transaction of its own, which can be
- * rolled back although the one around it is committed.
+ * rolled back although the one around it is committed. A row of a foreign table has the `xmin` 0, also if this transaction wrote it.
  *
  * @internal
  */
 export const writtenBy = (written: string): string =>
-  `(txid_current_if_assigned() + CASE WHEN ((${written})::text::bigint - txid_current_if_assigned()) & 4294967295 < 2147483648
-    THEN ((${written})::text::bigint - txid_current_if_assigned()) & 4294967295 ELSE 0 END)::text || '@' || ${STARTED} AS xact_id`;
+  `CASE WHEN (${written})::text = '0' THEN '${FOREIGN}' ELSE (txid_current_if_assigned() + CASE WHEN ((${written})::text::bigint - txid_current_if_assigned()) & 4294967295 < 2147483648
+    THEN ((${written})::text::bigint - txid_current_if_assigned()) & 4294967295 ELSE 0 END)::text || '@' || ${STARTED} END AS xact_id`;
 /** The same of statements that may be a part of a transaction of the program. @internal */
 export const MAY_ROLL_BACK = "NULL::text AS xact_id";
 
@@ -116,6 +119,7 @@ async function run(client: unknown, call: "query" | "unsafe", text: string, valu
   if (isInTransaction !== undefined) return { rows, mayRollBack: isInTransaction };
   const written = rows[0]?.["xact_id"];
   if (written === undefined || written === null) return { rows, mayRollBack: false };
+  if (written === FOREIGN) throw storeRefused(FOREIGN_TABLE);
   const asked = answered(client, call, OUTCOME, [String(written)]).catch((error: unknown) => {
     throw stateOf(error) === IN_THE_FUTURE ? storeUnavailable(TAKEN_OVER, error) : error;
   });
@@ -125,6 +129,8 @@ async function run(client: unknown, call: "query" | "unsafe", text: string, valu
   return { rows, mayRollBack: outcome !== "committed" };
 }
 
+const FOREIGN_TABLE =
+  "a table of frazil is a foreign table, of which nobody knows whether what was written is committed: connect to the server that has the table";
 const TAKEN_OVER =
   "the server that was asked next does not know what was written: another one has taken over, or it was started again";
 

@@ -10,7 +10,7 @@
  * ```
  *
  * - **One script and one round trip for each operation.** A script that is sent again after a lost answer finds its nonce. A server with
- *   replicas confirms what it has granted in a second round trip.
+ *   replicas, or of a Cluster, confirms what it has granted in a second round trip.
  * - **The clock is that of the server**, `TIME` inside the script.
  * - **Lost writes are fenced**: a restart and a failover are another incarnation (`run_id` and `master_replid`).
  * - **Nothing expires.** A scope without its record is refused, whatever else is there.
@@ -211,7 +211,7 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     return `${typeof keyPrefix === "string" ? keyPrefix : ""}${tagKey(tag)}`;
   }
 
-  /** Runs a script that may grant, and has the server confirm what it granted, if it has replicas. */
+  /** Runs a script that may grant, and has the server confirm what it granted, if another one may have taken its place. */
   async #runConfirmed(
     script: string,
     keys: readonly string[],
@@ -223,7 +223,9 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     if (outcome !== "granted" || !incarnation) return reply;
     const [, present] = await this.#run(CONFIRM, keys, [], signal);
     if (present !== incarnation)
-      throw storeUnavailable("the replicas left while a lease was granted, or another server has become the primary");
+      throw storeUnavailable(
+        "replicas came or left while a lease was granted, or another server has become the primary",
+      );
     return reply;
   }
 

@@ -50,14 +50,18 @@ end
 local run, history = fact(server, "run_id"), fact(replication, "master_replid")
 if not run or not history then return {"anonymous"} end
 local incarnation = run .. "/" .. history
-local confirmed = (tonumber(replicas) or 0) > 0 and incarnation or ""
+local confirmed = ""
+if (tonumber(replicas) or 0) > 0 then confirmed = incarnation
+elseif mode == "cluster" then confirmed = incarnation .. "/alone" end
 `;
 
 /**
  * Whether the server that granted something may still grant. A primary that stood still, as a paused machine does, reads what came
  * meanwhile in turn: first what its replicas wrote, so that they seem to be there, then requests, and then that its replicas have left
  * it for another primary. It has read all of that before a request arrives that was sent after its first answer. In a Cluster without
- * `min-replicas-to-write`, that it has no replica any more is all that it shows.
+ * `min-replicas-to-write`, all that it shows is that it has no replica any more. A request that it reads after that, as one of many that
+ * wait on a connection, is granted as by a primary that never had a replica. So in a Cluster such a one is asked again too: by then the
+ * others have told it that its slots are not its own.
  */
 export const CONFIRM = `{incarnation}return {"primary", confirmed}`;
 
