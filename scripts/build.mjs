@@ -296,7 +296,7 @@ export async function build() {
     "package-lock.json",
   ];
   await cached(PACKAGE_STEP, sources, ["npm/frazil/dist/node.cjs", "npm/frazil/decode.js"], buildPackage);
-  const pages = ["docs", "npm/frazil/npm-page.md", "npm/frazil/package.json", "package.json", "scripts/pages.mjs"];
+  const pages = ["docs", "README.md", "npm/frazil/package.json", "package.json", "scripts/pages.mjs"];
   await cached("copying the pages", pages, ["npm/frazil/README.md", "npm/frazil/docs/api.md"], writePages);
   // npm links the command of a package only if its file is there, and it was not when npm installed the packages.
   if (!existsSync(`${bin}/frazil`))

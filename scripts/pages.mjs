@@ -1,5 +1,5 @@
-// The pages that the package `frazil` contains: its README, which is `npm/frazil/npm-page.md`, and those of `docs` for users. In the
-// repository their links are relative; here each becomes a link that works where the page is read.
+// The pages that the package `frazil` contains: the README of the repository, and those of `docs` for users. In the repository their links
+// are relative; here each becomes a link that works where the page is read.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { readJson } from "./packages.mjs";
@@ -13,16 +13,10 @@ const pagesIn = (checkout, folder) =>
   readdirSync(join(checkout, folder))
     .filter((name) => name.endsWith(".md") && !NOT_PACKED.includes(name))
     .sort()
-    .map((name) => [`${folder}/${name}`, `${folder}/${name}`]);
+    .map((name) => `${folder}/${name}`);
 
-/** Where each page of the repository is in the package. A link to the README of the repository leads to that of the package. */
-const placesOf = (checkout) =>
-  new Map([
-    ["npm/frazil/npm-page.md", "README.md"],
-    ["README.md", "README.md"],
-    ...pagesIn(checkout, "docs"),
-    ...pagesIn(checkout, "docs/stores"),
-  ]);
+/** Every page of the package, as a path from the root of the repository and of the package. */
+const pathsOf = (checkout) => ["README.md", ...pagesIn(checkout, "docs"), ...pagesIn(checkout, "docs/stores")];
 
 /** An image, with the empty lines after it. The package has none. */
 const IMAGE = /!\[[^\]]*\]\([^)]*\)\n*/g;
@@ -46,14 +40,11 @@ const outsideOfBlocks = (text, change) =>
  * has only such links. In the README every link leads to the repository if there is one: npm's web site shows the README, and no other
  * file.
  */
-function packedPage(text, source, { places, address }) {
-  const at = places.get(source);
+function packedPage(text, path, { paths, address }) {
   /** Where a link leads, or `undefined`. */
   const targetOf = ([, , link, anchor = ""]) => {
-    const linked = posix.join(posix.dirname(source), link);
-    const place = places.get(linked);
-    if (place !== undefined && (address === undefined || at !== "README.md"))
-      return `${posix.relative(posix.dirname(at), place)}${anchor}`;
+    const linked = posix.join(posix.dirname(path), link);
+    if (paths.includes(linked) && (address === undefined || path !== "README.md")) return `${link}${anchor}`;
     return address && `${address}/${linked}${anchor}`;
   };
   const leads = (match) => targetOf(match) !== undefined;
@@ -67,16 +58,14 @@ function packedPage(text, source, { places, address }) {
 
 /** Every page of the package: its path there, and its text. */
 export function packedPages(checkout = root) {
-  const places = placesOf(checkout);
+  const paths = pathsOf(checkout);
   const setting = repositorySetting(checkout);
   const { version } = readJson(join(checkout, "npm/frazil/package.json"));
   const address = setting && `${setting.repository}/blob/v${version}`;
-  return [...places]
-    .filter(([source]) => source !== "README.md")
-    .map(([source, path]) => ({
-      path,
-      text: packedPage(readFileSync(join(checkout, source), "utf8"), source, { places, address }),
-    }));
+  return paths.map((path) => ({
+    path,
+    text: packedPage(readFileSync(join(checkout, path), "utf8"), path, { paths, address }),
+  }));
 }
 
 /** Writes the pages into `npm/frazil`. */

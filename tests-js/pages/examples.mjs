@@ -38,7 +38,6 @@ export function programsOf(text) {
 /** Every page with examples, as a path from the root. */
 export const PAGES = [
   "README.md",
-  "npm/frazil/npm-page.md",
   ...["docs", "docs/stores"].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith(".md"))
