@@ -25,6 +25,8 @@ import {
   cargoLoom,
   cargoTest,
   coreTest,
+  coreTestsOf,
+  LONG_CORE_TESTS,
   miriTests,
   onBackend,
   oracle,
@@ -35,7 +37,7 @@ import {
   WASM_TARGET,
   whyNoAddon,
 } from "./commands.mjs";
-import { ATTACKS, QUICK_FILES, README } from "./quick-suites.mjs";
+import { ATTACKS, MILLIONS, QUICK_FILES, README } from "./quick-suites.mjs";
 
 /** The lease stores that have a server, and what their tests need. */
 export const SERVERS = {
@@ -66,6 +68,7 @@ async function lintRust() {
 
 /** What the quick suite `core` and the optimised tests of the core leave. */
 async function testRust() {
+  coreTestsOf(LONG_CORE_TESTS);
   cargoTest("-p", "frazil", "--all-features", "--doc");
   // Without the `std` feature no random key can be drawn.
   cargoTest("-p", "frazil", "--no-default-features", "--test", "registry");
@@ -166,7 +169,7 @@ export const ALL_SUITES = [
     },
   },
   { name: "fuzz", requires: [fuzzer], run: async () => (await import("../proofs.mjs")).fuzz(10) },
-  { name: "leases-wasm", requires: [runtimes], waits: true, ...onBackend("lease", "wasm") },
+  { name: "leases-wasm", requires: [runtimes], waits: true, ...onBackend("lease", "wasm", { except: MILLIONS }) },
   { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segment", "wasm") },
   // They only compute. The limit ends what hangs.
   ...["workers", "segmented", "lease-driver"].map((name) => ({
@@ -175,6 +178,8 @@ export const ALL_SUITES = [
   })),
   { name: "attacks-native", ...onBackend(ATTACKS, "native") },
   { name: "attacks-wasm", ...onBackend(ATTACKS, "wasm") },
+  { name: "millions-native", ...onBackend(MILLIONS, "native") },
+  { name: "millions-wasm", ...onBackend(MILLIONS, "wasm") },
   {
     name: "clock-steps",
     waits: true,
@@ -211,6 +216,7 @@ export const ALL_SUITES = [
   store("redis", redis, valkey, faketime),
   store("etcd", etcd),
   store("zookeeper", zookeeper),
+  store("sqlite"),
   store("durable-object"),
   store("d1"),
   {

@@ -102,6 +102,7 @@ const OF_SUITE = {
   "segmented-simulation": SIMULATIONS,
   "lease-driver-simulation": SIMULATIONS,
   attacks: [...TESTS, "tests-js/layout", "tests-js/text"],
+  millions: [...TESTS, "tests-js/lease"],
   "clock-steps": TESTS,
   transport: [...WITH_SERVERS, ...PAGES, "tests-js/transport"],
   "pages-databases": [...WITH_SERVERS, ...PAGES],

@@ -4,9 +4,8 @@ import { root, run } from "../shell.mjs";
 import { browser, postgres, runtimes, tools } from "../tools.mjs";
 import {
   cargo,
-  cargoTest,
-  coreTests,
-  named,
+  coreTestsBut,
+  LONG_CORE_TESTS,
   onBackend,
   runTests,
   stateFileTests,
@@ -15,7 +14,12 @@ import {
 } from "./commands.mjs";
 
 /** The rooms of the package whose tests run on both backends. */
-const ROOMS = ["base", "core", "generator", "layout", "text", "testing", "transport/transport.test.mjs"];
+const ROOMS = ["base", "core", "generator", "testing"];
+/** The files there that choose a backend themselves, or use none. They run once, with the rooms that use no core. */
+const ONCE = ["base/clock.test.mjs", "core/big-endian.test.mjs"];
+const WITHOUT_CORE = ["layout", "text", "transport/transport.test.mjs"];
+/** Thousands of leases and millions of calls. The suites `millions-*`. */
+export const MILLIONS = ["generator/millions.test.mjs", "lease/leaks.test.mjs"];
 /** The slow files of these: code of the caller that throws, lies, or calls back in the middle of a call. The suites `attacks-*`. */
 export const ATTACKS = [
   "base/accessors-on-arrays.test.mjs",
@@ -47,9 +51,10 @@ export const QUICK_FILES = [
   "consumers/record.test.mjs",
   "pages/migrating.test.mjs",
   "pages/types.test.mjs",
-  // The contract with stores in memory, SQLite and PGlite.
+  // The contract with stores in memory, SQLite and Postgres.
   "stores/contract.test.mjs",
   "stores/segment-contract.test.mjs",
+  "stores/sqlite/contract.test.mjs",
   "stores/postgres/contract.test.mjs",
   // In the suites of each backend.
   "transport/transport.test.mjs",
@@ -82,7 +87,7 @@ export const QUICK_SUITES = [
   {
     name: "core",
     run: () => {
-      cargoTest("-p", "frazil", "--all-features", "--lib", ...named(coreTests()));
+      coreTestsBut(LONG_CORE_TESTS);
       stateFileTests("--lib");
     },
   },
@@ -90,11 +95,11 @@ export const QUICK_SUITES = [
   { name: "types", ...onBackend("types", "wasm") },
   { name: "vectors-native", ...onBackend("vectors", "native") },
   { name: "vectors-wasm", ...onBackend("vectors", "wasm") },
-  { name: "api-native", ...onBackend(ROOMS, "native", { except: ATTACKS, ownRoot: true }) },
-  { name: "stores-sqlite", requires: [runtimes], waits: true, ...testsOf("stores/sqlite") },
+  { name: "api-native", ...onBackend(ROOMS, "native", { except: [...ATTACKS, ...ONCE, ...MILLIONS], ownRoot: true }) },
+  { name: "stores-sqlite-contract", requires: [runtimes], waits: true, ...quickOf("stores/sqlite") },
   { name: "stores-postgres-contract", requires: [runtimes, postgres], waits: true, ...quickOf("stores/postgres") },
-  { name: "api-wasm", ...onBackend(ROOMS, "wasm", { except: ATTACKS }) },
-  { name: "leases-native", requires: [runtimes], waits: true, ...onBackend("lease", "native") },
+  { name: "api-wasm", ...onBackend([...ROOMS, ...WITHOUT_CORE], "wasm", { except: [...ATTACKS, ...MILLIONS] }) },
+  { name: "leases-native", requires: [runtimes], waits: true, ...onBackend("lease", "native", { except: MILLIONS }) },
   {
     name: "readme",
     whyUnavailable: whyNoAddon,
