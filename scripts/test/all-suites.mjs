@@ -49,7 +49,7 @@ export const SERVERS = {
 };
 
 async function lintRust() {
-  (await import("../module-cycles.mjs")).moduleCycles();
+  (await import("../checks/module-cycles.mjs")).moduleCycles();
   const clippy = (...args) => cargo("clippy", "--locked", "--quiet", ...args);
   const strict = ["--", "-D", "warnings"];
   const plain = ["frazil", "frazil-local", "frazil-reference", "xtask"].flatMap((name) => ["-p", name]);
@@ -154,21 +154,21 @@ export const ALL_SUITES = [
         { env: { ...process.env, RUSTDOCFLAGS: "-D warnings" } },
       ),
   },
-  { name: "crates", run: async () => (await import("../crates.mjs")).testPackedCrates() },
-  { name: "deny", requires: [denier], run: async () => (await import("../crates.mjs")).deny() },
+  { name: "crates", run: async () => (await import("../release/crates.mjs")).testPackedCrates() },
+  { name: "deny", requires: [denier], run: async () => (await import("../release/crates.mjs")).deny() },
   { name: "loom", run: () => cargoLoom("test", "--test", "loom") },
   { name: "miri", requires: [miri], run: () => miriTests(16) },
-  { name: "no-panic", run: async () => (await import("../proofs.mjs")).noPanic() },
+  { name: "no-panic", run: async () => (await import("../checks/cargo.mjs")).noPanic() },
   {
     name: "instructions",
-    whyUnavailable: async () => (await import("../instructions.mjs")).whyNotComparable(),
+    whyUnavailable: async () => (await import("../checks/instructions.mjs")).whyNotComparable(),
     requires: [valgrind],
     run: async () => {
       runTests("scripts/instructions.test.mjs");
-      (await import("../instructions.mjs")).instructions();
+      (await import("../checks/instructions.mjs")).instructions();
     },
   },
-  { name: "fuzz", requires: [fuzzer], run: async () => (await import("../proofs.mjs")).fuzz(10) },
+  { name: "fuzz", requires: [fuzzer], run: async () => (await import("../checks/cargo.mjs")).fuzz(10) },
   { name: "leases-wasm", requires: [runtimes], waits: true, ...onBackend("lease", "wasm", { except: MILLIONS }) },
   { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segment", "wasm") },
   // They only compute. The limit ends what hangs.

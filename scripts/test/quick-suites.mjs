@@ -72,15 +72,15 @@ export const QUICK_SUITES = [
     name: "format",
     run: async () => {
       cargo("fmt", "--all", "--check");
-      (await import("../proofs.mjs")).formatOthers("--check");
+      (await import("../checks/cargo.mjs")).formatOthers("--check");
       run(`${root}node_modules/.bin/biome`, ["ci", "--error-on-warnings", "."]);
-      (await import("../columns.mjs")).checkColumns();
+      (await import("../checks/columns.mjs")).checkColumns();
     },
   },
   {
     name: "promises",
     run: () => {
-      run(process.execPath, [`${root}scripts/promises.mjs`]);
+      run(process.execPath, [`${root}scripts/checks/promises.mjs`]);
       runTests(["scripts/mutants.test.mjs", "scripts/promises.test.mjs", "scripts/proofs.test.mjs"]);
     },
   },

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { test } from "node:test";
-import { packedPages } from "../../scripts/pages.mjs";
-import { repositorySetting } from "../../scripts/repository.mjs";
-import { versionOf } from "../../scripts/versions.mjs";
+import { packedPages } from "../../scripts/build/pages.mjs";
+import { repositorySetting } from "../../scripts/release/repository.mjs";
+import { versionOf } from "../../scripts/release/versions.mjs";
 import { copyManifests, editJson } from "./checkout.mjs";
 import { emptyFolder, pack, root, run } from "./tarballs.mjs";
 
