@@ -170,7 +170,7 @@ export const ALL_SUITES = [
   },
   { name: "fuzz", requires: [fuzzer], run: async () => (await import("../checks/cargo.mjs")).fuzz(10) },
   { name: "leases-wasm", requires: [runtimes], waits: true, ...onBackend("lease", "wasm", { except: MILLIONS }) },
-  { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segment", "wasm") },
+  { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segment", "wasm", { except: MILLIONS }) },
   // They only compute. The limit ends what hangs.
   ...["workers", "segmented", "lease-driver"].map((name) => ({
     name: `${name}-simulation`,

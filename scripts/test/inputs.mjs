@@ -96,7 +96,7 @@ const OF_SUITE = {
   "segmented-simulation": SIMULATIONS,
   "lease-driver-simulation": SIMULATIONS,
   attacks: [...TESTS, "tests-js/layout", "tests-js/text"],
-  millions: [...TESTS, "tests-js/lease"],
+  millions: [...TESTS, "tests-js/lease", "tests-js/segment"],
   "clock-steps": TESTS,
   transport: [...WITH_SERVERS, ...PAGES, "tests-js/transport"],
   "pages-databases": [...WITH_SERVERS, ...PAGES],

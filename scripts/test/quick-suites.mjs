@@ -14,12 +14,21 @@ import {
 } from "./commands.mjs";
 
 /** The rooms of the package whose tests run on both backends. */
-const ROOMS = ["base", "core", "generator", "testing"];
-/** The files there that choose a backend themselves, or use none. They run once, with the rooms that use no core. */
-const ONCE = ["base/clock.test.mjs", "core/big-endian.test.mjs"];
-const WITHOUT_CORE = ["layout", "text", "transport/transport.test.mjs"];
+const ROOMS = ["base", "core", "generator"];
+/** Those that are the same on each backend, as are these files of the others: they run once. */
+const ROOMS_ONCE = ["layout", "testing", "text", "transport/transport.test.mjs"];
+const ONCE = [
+  "base/clock.test.mjs",
+  // What errors say on both backends is compared in `base/bad-input.test.mjs`.
+  "base/errors.test.mjs",
+  "base/mistakes.test.mjs",
+  "base/printed-copies.test.mjs",
+  "base/secrets.test.mjs",
+  // It chooses the backend.
+  "core/big-endian.test.mjs",
+];
 /** Thousands of leases and millions of calls. The suites `millions-*`. */
-export const MILLIONS = ["generator/millions.test.mjs", "lease/leaks.test.mjs"];
+export const MILLIONS = ["generator/millions.test.mjs", "lease/leaks.test.mjs", "segment/many-waiting.test.mjs"];
 /** The slow files of these: code of the caller that throws, lies, or calls back in the middle of a call. The suites `attacks-*`. */
 export const ATTACKS = [
   "base/accessors-on-arrays.test.mjs",
@@ -98,7 +107,7 @@ export const QUICK_SUITES = [
   { name: "api-native", ...onBackend(ROOMS, "native", { except: [...ATTACKS, ...ONCE, ...MILLIONS], ownRoot: true }) },
   { name: "stores-sqlite-contract", requires: [runtimes], waits: true, ...quickOf("stores/sqlite") },
   { name: "stores-postgres-contract", requires: [runtimes, postgres], waits: true, ...quickOf("stores/postgres") },
-  { name: "api-wasm", ...onBackend([...ROOMS, ...WITHOUT_CORE], "wasm", { except: [...ATTACKS, ...MILLIONS] }) },
+  { name: "api-wasm", ...onBackend([...ROOMS, ...ROOMS_ONCE], "wasm", { except: [...ATTACKS, ...MILLIONS] }) },
   { name: "leases-native", requires: [runtimes], waits: true, ...onBackend("lease", "native", { except: MILLIONS }) },
   {
     name: "readme",
@@ -106,7 +115,12 @@ export const QUICK_SUITES = [
     env: { FRAZIL_BACKEND: "native" },
     ...testsOf(README, { ownRoot: true }),
   },
-  { name: "segments-native", requires: [runtimes], waits: true, ...onBackend("segment", "native") },
+  {
+    name: "segments-native",
+    requires: [runtimes],
+    waits: true,
+    ...onBackend("segment", "native", { except: MILLIONS }),
+  },
   { name: "suites", ...testsOf("scripts/test") },
   { name: "workerd", requires: [runtimes], waits: true, node: tools.node24, ...testsOf("runtimes/workerd") },
   { name: "cli-commands", ...quickOf("cli", { ownRoot: true }) },
