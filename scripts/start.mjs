@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { build } from "./build.mjs";
+import { build } from "./build/index.mjs";
 import { setUp } from "./setup.mjs";
 import { ask, begin, isLinuxX64Gnu, root } from "./shell.mjs";
 

@@ -25,6 +25,8 @@ import {
   cargoLoom,
   cargoTest,
   coreTest,
+  coreTestsOf,
+  LONG_CORE_TESTS,
   miriTests,
   onBackend,
   oracle,
@@ -35,7 +37,7 @@ import {
   WASM_TARGET,
   whyNoAddon,
 } from "./commands.mjs";
-import { ATTACKS, QUICK_FILES, README } from "./quick-suites.mjs";
+import { ATTACKS, MILLIONS, QUICK_FILES, README } from "./quick-suites.mjs";
 
 /** The lease stores that have a server, and what their tests need. */
 export const SERVERS = {
@@ -47,7 +49,7 @@ export const SERVERS = {
 };
 
 async function lintRust() {
-  (await import("../module-cycles.mjs")).moduleCycles();
+  (await import("../checks/module-cycles.mjs")).moduleCycles();
   const clippy = (...args) => cargo("clippy", "--locked", "--quiet", ...args);
   const strict = ["--", "-D", "warnings"];
   const plain = ["frazil", "frazil-local", "frazil-reference", "xtask"].flatMap((name) => ["-p", name]);
@@ -66,6 +68,7 @@ async function lintRust() {
 
 /** What the quick suite `core` and the optimised tests of the core leave. */
 async function testRust() {
+  coreTestsOf(LONG_CORE_TESTS);
   cargoTest("-p", "frazil", "--all-features", "--doc");
   // Without the `std` feature no random key can be drawn.
   cargoTest("-p", "frazil", "--no-default-features", "--test", "registry");
@@ -151,23 +154,23 @@ export const ALL_SUITES = [
         { env: { ...process.env, RUSTDOCFLAGS: "-D warnings" } },
       ),
   },
-  { name: "crates", run: async () => (await import("../crates.mjs")).testPackedCrates() },
-  { name: "deny", requires: [denier], run: async () => (await import("../crates.mjs")).deny() },
+  { name: "crates", run: async () => (await import("../release/crates.mjs")).testPackedCrates() },
+  { name: "deny", requires: [denier], run: async () => (await import("../release/crates.mjs")).deny() },
   { name: "loom", run: () => cargoLoom("test", "--test", "loom") },
   { name: "miri", requires: [miri], run: () => miriTests(16) },
-  { name: "no-panic", run: async () => (await import("../proofs.mjs")).noPanic() },
+  { name: "no-panic", run: async () => (await import("../checks/cargo.mjs")).noPanic() },
   {
     name: "instructions",
-    whyUnavailable: async () => (await import("../instructions.mjs")).whyNotComparable(),
+    whyUnavailable: async () => (await import("../checks/instructions.mjs")).whyNotComparable(),
     requires: [valgrind],
     run: async () => {
       runTests("scripts/instructions.test.mjs");
-      (await import("../instructions.mjs")).instructions();
+      (await import("../checks/instructions.mjs")).instructions();
     },
   },
-  { name: "fuzz", requires: [fuzzer], run: async () => (await import("../proofs.mjs")).fuzz(10) },
-  { name: "leases-wasm", requires: [runtimes], waits: true, ...onBackend("lease", "wasm") },
-  { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segment", "wasm") },
+  { name: "fuzz", requires: [fuzzer], run: async () => (await import("../checks/cargo.mjs")).fuzz(10) },
+  { name: "leases-wasm", requires: [runtimes], waits: true, ...onBackend("lease", "wasm", { except: MILLIONS }) },
+  { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segment", "wasm", { except: MILLIONS }) },
   // They only compute. The limit ends what hangs.
   ...["workers", "segmented", "lease-driver"].map((name) => ({
     name: `${name}-simulation`,
@@ -175,6 +178,8 @@ export const ALL_SUITES = [
   })),
   { name: "attacks-native", ...onBackend(ATTACKS, "native") },
   { name: "attacks-wasm", ...onBackend(ATTACKS, "wasm") },
+  { name: "millions-native", ...onBackend(MILLIONS, "native") },
+  { name: "millions-wasm", ...onBackend(MILLIONS, "wasm") },
   {
     name: "clock-steps",
     waits: true,
@@ -211,6 +216,7 @@ export const ALL_SUITES = [
   store("redis", redis, valkey, faketime),
   store("etcd", etcd),
   store("zookeeper", zookeeper),
+  store("sqlite"),
   store("durable-object"),
   store("d1"),
   {

@@ -84,7 +84,7 @@ const OPTIMISED_TESTS = [
   "segment_simulation",
   "text",
 ];
-export const named = (tests) => tests.flatMap((name) => ["--test", name]);
+const named = (tests) => tests.flatMap((name) => ["--test", name]);
 
 /** Runs tests of the core, optimised. All such tests are compiled at once, which takes less than one by one. */
 function optimised(tests, args, env) {
@@ -98,13 +98,25 @@ function optimised(tests, args, env) {
 export const oracle = (cases) => optimised(["oracle", "text"], [], { PROPTEST_CASES: String(cases) });
 
 /** The tests of the core that no other suite runs; and `text`, which is quick without optimisation too. */
-export function coreTests() {
+function coreTests() {
   const folder = `${root}crates/core/tests`;
   return readdirSync(folder)
     .filter((name) => name.endsWith(".rs") || existsSync(`${folder}/${name}/main.rs`))
     .map((name) => name.replace(".rs", ""))
     .filter((name) => name === "text" || !["loom", ...OPTIMISED_TESTS].includes(name));
 }
+
+/** What names of tests of the core contain that compute for seconds each. The suite `rust` runs them. */
+export const LONG_CORE_TESTS = ["a_million_", "two_million_", "any_readings_of_both_clocks_"];
+
+const CORE = ["test", "--locked", "-p", "frazil", "--all-features", "--lib"];
+
+/** Runs the tests of `coreTests`, and those in the crate, but those whose names contain one of the texts. */
+export const coreTestsBut = (texts) =>
+  cargo(...CORE, ...named(coreTests()), "--", "--quiet", ...texts.flatMap((text) => ["--skip", text]));
+
+/** Runs those that it leaves. */
+export const coreTestsOf = (texts) => cargo(...CORE, ...named(coreTests()), "--", "--quiet", ...texts);
 
 /**
  * Runs an exhaustive or random test of the core. It prints what it covered, and fails if that was too little. Each test has threads of its

@@ -24,13 +24,7 @@ export const RUNNER = [
 const CRATES = ["Cargo.toml", "Cargo.lock", "crates"];
 
 /** What the addon, the module and the package are built from. */
-const PACKAGE = [
-  ...CRATES,
-  "npm",
-  ...["build", "bundles", "pages", "platforms", "reproducible"].map((name) => `scripts/${name}.mjs`),
-  "LICENSE-MIT",
-  "LICENSE-APACHE",
-];
+const PACKAGE = [...CRATES, "npm", "scripts/build", "scripts/platforms/index.mjs", "LICENSE-MIT", "LICENSE-APACHE"];
 
 /** What tests in JavaScript have in common. */
 const TESTS = [
@@ -72,27 +66,27 @@ const OF_SUITE = {
       "loom",
     ].map((name) => [name, CRATES]),
   ),
-  "lint-rust": [...CRATES, "scripts/module-cycles.mjs"],
+  "lint-rust": [...CRATES, "scripts/checks/module-cycles.mjs"],
   rust: [...CRATES, "npm/frazil/src/generated"],
   crates: [
     ...CRATES,
-    "scripts/crates.mjs",
+    "scripts/release/crates.mjs",
     "scripts/packages.mjs",
-    "scripts/versions.mjs",
+    "scripts/release/versions.mjs",
     // The version stands in these as well.
     "examples/url-shortener",
     "npm",
     "LICENSE-MIT",
     "LICENSE-APACHE",
   ],
-  deny: [...CRATES, "deny.toml", "scripts/crates.mjs", "scripts/packages.mjs", "scripts/versions.mjs"],
+  deny: [...CRATES, "deny.toml", "scripts/release/crates.mjs", "scripts/packages.mjs", "scripts/release/versions.mjs"],
   miri: CRATES,
-  "no-panic": [...CRATES, "scripts/proofs.mjs"],
-  fuzz: [...CRATES, "scripts/proofs.mjs"],
-  mutants: [...CRATES, "scripts/proofs.mjs", ".cargo"],
+  "no-panic": [...CRATES, "scripts/checks/cargo.mjs"],
+  fuzz: [...CRATES, "scripts/checks/cargo.mjs"],
+  mutants: [...CRATES, "scripts/checks/cargo.mjs", ".cargo"],
   instructions: [
     ...CRATES,
-    "scripts/instructions.mjs",
+    "scripts/checks/instructions.mjs",
     "tests-js/scripts/instructions.test.mjs",
     "docs/benchmarks/instructions.json",
   ],
@@ -102,10 +96,11 @@ const OF_SUITE = {
   "segmented-simulation": SIMULATIONS,
   "lease-driver-simulation": SIMULATIONS,
   attacks: [...TESTS, "tests-js/layout", "tests-js/text"],
+  millions: [...TESTS, "tests-js/lease", "tests-js/segment"],
   "clock-steps": TESTS,
   transport: [...WITH_SERVERS, ...PAGES, "tests-js/transport"],
   "pages-databases": [...WITH_SERVERS, ...PAGES],
-  local: [...TESTS, "scripts/local-platform.mjs", "docs/local.md", "docs/proofs/local-platforms.json"],
+  local: [...TESTS, "scripts/platforms/test-local.mjs", "docs/local.md", "docs/proofs/local-platforms.json"],
   packaging: [...PACKED, ".ci", ".github", "tests-js/types", "tests-js/consumers", "biome.jsonc", ".gitignore"],
   workers: [...WITH_SERVERS, "tests-js/workers", "tests-js/transport", "docs/workers.md"],
   stores: [...STORES, "tests-js/cli/cli.mjs"],

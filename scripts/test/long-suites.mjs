@@ -16,8 +16,8 @@ export const LONG_SUITES = [
   { name: "exhaustive-all", run: () => coreTest("exhaustive", { FRAZIL_EXHAUSTIVE_ALL: "1" }) },
   { name: "oracle-million", run: () => oracle(1_000_000) },
   { name: "miri-long", requires: [miri], run: () => miriTests(64, { docs: true }) },
-  { name: "fuzz-long", requires: [fuzzer], run: async () => (await import("../proofs.mjs")).fuzz(300) },
-  { name: "mutants", requires: [mutator], run: async () => (await import("../proofs.mjs")).mutants() },
+  { name: "fuzz-long", requires: [fuzzer], run: async () => (await import("../checks/cargo.mjs")).fuzz(300) },
+  { name: "mutants", requires: [mutator], run: async () => (await import("../checks/cargo.mjs")).mutants() },
   { name: "local-storm", ...stateFile(120, "local/storm.test.mjs") },
   ...["postgres", "mysql", "redis"].map((name) => ({
     name: `segments-processes-${name}-long`,

@@ -80,7 +80,7 @@ const atStart = new Map(
 );
 const results = [];
 // Not imported for a suite in its own process: what builds is none of its inputs.
-const { build, isBuilt } = await import("../build.mjs");
+const { build, isBuilt } = await import("../build/index.mjs");
 const [first] = chosen;
 await begin(checkTools);
 // In a clone that was never built, `npm start` is the build.
@@ -90,7 +90,7 @@ if (!isBuilt() && first?.name === "start") {
 }
 async function fix() {
   run("cargo", ["fmt", "--all"]);
-  (await import("../proofs.mjs")).formatOthers();
+  (await import("../checks/cargo.mjs")).formatOthers();
   run(`${root}node_modules/.bin/biome`, ["check", "--write", "."]);
 }
 await begin(setUp, rustTools, ...(values.fix ? [fix] : []), build);

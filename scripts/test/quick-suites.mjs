@@ -4,9 +4,8 @@ import { root, run } from "../shell.mjs";
 import { browser, postgres, runtimes, tools } from "../tools.mjs";
 import {
   cargo,
-  cargoTest,
-  coreTests,
-  named,
+  coreTestsBut,
+  LONG_CORE_TESTS,
   onBackend,
   runTests,
   stateFileTests,
@@ -15,7 +14,21 @@ import {
 } from "./commands.mjs";
 
 /** The rooms of the package whose tests run on both backends. */
-const ROOMS = ["base", "core", "generator", "layout", "text", "testing", "transport/transport.test.mjs"];
+const ROOMS = ["base", "core", "generator"];
+/** Those that are the same on each backend, as are these files of the others: they run once. */
+const ROOMS_ONCE = ["layout", "testing", "text", "transport/transport.test.mjs"];
+const ONCE = [
+  "base/clock.test.mjs",
+  // What errors say on both backends is compared in `base/bad-input.test.mjs`.
+  "base/errors.test.mjs",
+  "base/mistakes.test.mjs",
+  "base/printed-copies.test.mjs",
+  "base/secrets.test.mjs",
+  // It chooses the backend.
+  "core/big-endian.test.mjs",
+];
+/** Thousands of leases and millions of calls. The suites `millions-*`. */
+export const MILLIONS = ["generator/millions.test.mjs", "lease/leaks.test.mjs", "segment/many-waiting.test.mjs"];
 /** The slow files of these: code of the caller that throws, lies, or calls back in the middle of a call. The suites `attacks-*`. */
 export const ATTACKS = [
   "base/accessors-on-arrays.test.mjs",
@@ -47,9 +60,10 @@ export const QUICK_FILES = [
   "consumers/record.test.mjs",
   "pages/migrating.test.mjs",
   "pages/types.test.mjs",
-  // The contract with stores in memory, SQLite and PGlite.
+  // The contract with stores in memory, SQLite and Postgres.
   "stores/contract.test.mjs",
   "stores/segment-contract.test.mjs",
+  "stores/sqlite/contract.test.mjs",
   "stores/postgres/contract.test.mjs",
   // In the suites of each backend.
   "transport/transport.test.mjs",
@@ -67,22 +81,22 @@ export const QUICK_SUITES = [
     name: "format",
     run: async () => {
       cargo("fmt", "--all", "--check");
-      (await import("../proofs.mjs")).formatOthers("--check");
+      (await import("../checks/cargo.mjs")).formatOthers("--check");
       run(`${root}node_modules/.bin/biome`, ["ci", "--error-on-warnings", "."]);
-      (await import("../columns.mjs")).checkColumns();
+      (await import("../checks/columns.mjs")).checkColumns();
     },
   },
   {
     name: "promises",
     run: () => {
-      run(process.execPath, [`${root}scripts/promises.mjs`]);
+      run(process.execPath, [`${root}scripts/checks/promises.mjs`]);
       runTests(["scripts/mutants.test.mjs", "scripts/promises.test.mjs", "scripts/proofs.test.mjs"]);
     },
   },
   {
     name: "core",
     run: () => {
-      cargoTest("-p", "frazil", "--all-features", "--lib", ...named(coreTests()));
+      coreTestsBut(LONG_CORE_TESTS);
       stateFileTests("--lib");
     },
   },
@@ -90,18 +104,23 @@ export const QUICK_SUITES = [
   { name: "types", ...onBackend("types", "wasm") },
   { name: "vectors-native", ...onBackend("vectors", "native") },
   { name: "vectors-wasm", ...onBackend("vectors", "wasm") },
-  { name: "api-native", ...onBackend(ROOMS, "native", { except: ATTACKS, ownRoot: true }) },
-  { name: "stores-sqlite", requires: [runtimes], waits: true, ...testsOf("stores/sqlite") },
+  { name: "api-native", ...onBackend(ROOMS, "native", { except: [...ATTACKS, ...ONCE, ...MILLIONS], ownRoot: true }) },
+  { name: "stores-sqlite-contract", requires: [runtimes], waits: true, ...quickOf("stores/sqlite") },
   { name: "stores-postgres-contract", requires: [runtimes, postgres], waits: true, ...quickOf("stores/postgres") },
-  { name: "api-wasm", ...onBackend(ROOMS, "wasm", { except: ATTACKS }) },
-  { name: "leases-native", requires: [runtimes], waits: true, ...onBackend("lease", "native") },
+  { name: "api-wasm", ...onBackend([...ROOMS, ...ROOMS_ONCE], "wasm", { except: [...ATTACKS, ...MILLIONS] }) },
+  { name: "leases-native", requires: [runtimes], waits: true, ...onBackend("lease", "native", { except: MILLIONS }) },
   {
     name: "readme",
     whyUnavailable: whyNoAddon,
     env: { FRAZIL_BACKEND: "native" },
     ...testsOf(README, { ownRoot: true }),
   },
-  { name: "segments-native", requires: [runtimes], waits: true, ...onBackend("segment", "native") },
+  {
+    name: "segments-native",
+    requires: [runtimes],
+    waits: true,
+    ...onBackend("segment", "native", { except: MILLIONS }),
+  },
   { name: "suites", ...testsOf("scripts/test") },
   { name: "workerd", requires: [runtimes], waits: true, node: tools.node24, ...testsOf("runtimes/workerd") },
   { name: "cli-commands", ...quickOf("cli", { ownRoot: true }) },

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { Snowflake } from "frazil";
-import { cargoBench } from "../../scripts/cargo-bench.mjs";
+import { cargoBench } from "../../scripts/bench/cargo.mjs";
 import { step } from "../../scripts/shell.mjs";
 import { conditions, median, progress, quantile, short, table, writeRecord } from "./record.mjs";
 

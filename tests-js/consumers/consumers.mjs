@@ -13,7 +13,7 @@ import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PLATFORMS } from "../../scripts/platforms.mjs";
+import { PLATFORMS } from "../../scripts/platforms/index.mjs";
 import { tools } from "../../scripts/tools.mjs";
 import { root } from "../packaging/tarballs.mjs";
 import { MINT, VERSION } from "./runner.mjs";

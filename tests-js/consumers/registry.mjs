@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PLATFORMS } from "../../scripts/platforms.mjs";
+import { PLATFORMS } from "../../scripts/platforms/index.mjs";
 import { root } from "../../scripts/shell.mjs";
 
 const UPSTREAM = "https://registry.npmjs.org";

@@ -467,32 +467,6 @@ test("a private generator that is collected frees its table entry, and a detache
   assert.equal(sequence, 1);
 });
 
-test("a million generators with the same options leak no memory and repeat no ID", async () => {
-  const script = `
-    ${CATCH_NUMBERS}
-    const count = 1_000_000;
-    const issued = new BigUint64Array(count);
-    const options = { node: 23, maxWaitMs: 1000 };
-    const mint = (first, end) => {
-      for (let at = first; at < end; at++) issued[at] = new Snowflake(options).next();
-    };
-    const memory = () => (gc(), process.memoryUsage());
-    mint(0, 1000);
-    const before = memory();
-    mint(1000, count);
-    const after = memory();
-    let repeated = 0;
-    for (let at = 1; at < count; at++) if (issued[at] <= issued[at - 1]) repeated++;
-    const { buffer } = numbers();
-    process.stdout.write(JSON.stringify({ repeated, heap: after.heapUsed - before.heapUsed, page: buffer.byteLength }));
-  `;
-  const { repeated, heap, page } = await inNewProcess(script, { flags: ["--expose-gc"] });
-  // With one thread the state word only grows, so an ID that is not larger than the last may be a repeat.
-  assert.equal(repeated, 0);
-  assert.ok(heap < 2e6, `the heap grew by ${heap} bytes`);
-  assert.ok(page < 2e6, `the memory of the module has ${page} bytes`);
-});
-
 // Printing
 
 test("console.log shows the fields of the layout, the node id and the backend, and no more than a depth that is given", () => {

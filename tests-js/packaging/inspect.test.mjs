@@ -1,13 +1,13 @@
-// What `scripts/inspect.mjs` refuses: for each rule an addon that breaks it. The facts of sound addons are written here, shortened;
-// the libraries at the end are linked and read.
+// What `scripts/platforms/inspect.mjs` refuses: for each rule an addon that breaks it. The facts of sound addons are written here,
+// shortened; the libraries at the end are linked and read.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { factsOf, glibcOf, problemsOf } from "../../scripts/inspect.mjs";
-import { PLATFORMS, platformNamed } from "../../scripts/platforms.mjs";
+import { PLATFORMS, platformNamed } from "../../scripts/platforms/index.mjs";
+import { factsOf, glibcOf, problemsOf } from "../../scripts/platforms/inspect.mjs";
 import { ask, PLATFORM_NAME } from "../../scripts/shell.mjs";
 import { root } from "./tarballs.mjs";
 

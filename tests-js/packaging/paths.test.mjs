@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { foldersIn } from "../../scripts/reproducible.mjs";
+import { foldersIn } from "../../scripts/build/reproducible.mjs";
 import { emptyFolder, hasAddon, pack, root, run } from "./tarballs.mjs";
 
 test("the tarballs contain no folder of this machine", () => {

@@ -1,18 +1,18 @@
-// Every place that names the platforms of the native addon says the same as `scripts/platforms.mjs`.
+// Every place that names the platforms of the native addon says the same as `scripts/platforms/index.mjs`.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { carrierFiles } from "../../scripts/carriers.mjs";
-import { pageOf, readRecord, refuseToReplace } from "../../scripts/platform-record.mjs";
-import { PLATFORMS, platformNamed } from "../../scripts/platforms.mjs";
+import { PLATFORMS, platformNamed } from "../../scripts/platforms/index.mjs";
+import { carrierFiles } from "../../scripts/platforms/manifests.mjs";
+import { pageOf, readRecord, refuseToReplace } from "../../scripts/platforms/record.mjs";
 import { root } from "./tarballs.mjs";
 
 const read = (path) => readFileSync(join(root, path), "utf8");
 
 test("the manifests and READMEs of the carriers are those that the list of platforms gives", () => {
   for (const [path, text] of carrierFiles()) {
-    assert.equal(read(path), text, `${path} is stale; to write it again: node scripts/carriers.mjs`);
+    assert.equal(read(path), text, `${path} is stale; to write it again: node scripts/platforms/manifests.mjs`);
   }
 });
 

@@ -1,4 +1,4 @@
-// Each reason not to release, as a function of facts: `scripts/release-problems.mjs`. `release.test.mjs` shows that `npm run release`
+// Each reason not to release, as a function of facts: `scripts/release/problems.mjs`. `release.test.mjs` shows that `npm run release`
 // gathers these facts, and refuses for each.
 //
 // Every group of facts is first given as it is for a good release, where nothing is found. Then one fact is changed, and the one reason
@@ -19,8 +19,8 @@ import {
   publishedIn,
   runsIn,
   tagOf,
-} from "../../scripts/release-problems.mjs";
-import { problemsOfRecords } from "../../scripts/release-runs.mjs";
+} from "../../scripts/release/problems.mjs";
+import { problemsOfRecords } from "../../scripts/release/runs.mjs";
 import { hiddenFilesIn } from "../../scripts/test/rows.mjs";
 
 /** One test of each change of good facts: `[name, change of the facts, the problems]`. */

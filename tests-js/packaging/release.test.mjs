@@ -1,7 +1,7 @@
 // `npm run release` in a copy of this checkout, with a registry on the loopback interface: a release that is good, one that there is
 // every reason to refuse, and publications that fail and continue. `release-problems.test.mjs` has each refusal alone.
 //
-// The copy has every carrier: where no addon is built on this machine, a file that is none. So `scripts/released-carriers.mjs` is replaced
+// The copy has every carrier: where no addon is built on this machine, a file that is none. So `scripts/release/carriers.mjs` is replaced
 // in it: what is built is copied, and inspection refuses what begins with "broken". `scripts/test/unproven.mjs` is replaced too: the copy
 // has no tests, and what has not passed is in a file.
 import assert from "node:assert/strict";
@@ -66,7 +66,7 @@ const run = (script, ...args) =>
     );
   });
 
-const release = (...args) => run("scripts/release.mjs", ...args);
+const release = (...args) => run("scripts/release/main.mjs", ...args);
 
 /** Packs the copy without building anything. */
 const dryRun = (...args) => release("--dry-run", "--built", "--out", out, ...args);
@@ -96,7 +96,7 @@ before(async () => {
   for (const { folder } of carriers)
     if (!existsSync(addonOf(folder))) writeFileSync(addonOf(folder), `no addon, for ${folder}`);
   writeFileSync(
-    join(checkout, "scripts/released-carriers.mjs"),
+    join(checkout, "scripts/release/carriers.mjs"),
     'import { readFileSync } from "node:fs";\n' +
       'import { cpSync } from "node:fs";\n' +
       `export const buildCarriers = () => cpSync(${JSON.stringify(built)}, "npm", { recursive: true });\n` +
@@ -115,8 +115,8 @@ before(async () => {
     delete content.repository;
     delete content.author;
   });
-  execFileSync(process.execPath, ["scripts/repository.mjs", "--write"], { cwd: checkout });
-  execFileSync(process.execPath, ["scripts/versions.mjs", version], { cwd: checkout });
+  execFileSync(process.execPath, ["scripts/release/repository.mjs", "--write"], { cwd: checkout });
+  execFileSync(process.execPath, ["scripts/release/versions.mjs", version], { cwd: checkout });
   // What belongs to a release: a heading. The runs are put on record after packing, as a workflow does it.
   writeFileSync(
     join(checkout, "CHANGELOG.md"),
@@ -474,7 +474,7 @@ test("the crates: what is published is left out, and another content is refused"
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => server.close());
   const url = `http://127.0.0.1:${server.address().port}`;
-  const publishing = () => run("scripts/publish-crates.mjs", "--dry-run", "--index", url);
+  const publishing = () => run("scripts/release/publish-crates.mjs", "--dry-run", "--index", url);
   const entry = (name, vers, cksum) => ({ name, vers, cksum, deps: [], features: {}, yanked: false });
   assert.deepEqual(await publishing(), {
     status: 0,
@@ -499,7 +499,7 @@ test("the crates: what is published is left out, and another content is refused"
 
 test("the names are held by packages that can be published", async () => {
   const folder = join(scratch, "reserved");
-  const { status, output } = await run("scripts/reserve.mjs", folder);
+  const { status, output } = await run("scripts/release/reserve.mjs", folder);
   assert.equal(status, 0, output);
   const names = [...carriers.map(({ manifest }) => manifest.name), "frazil"];
   const folders = names.map((name) => join(folder, "npm", name));

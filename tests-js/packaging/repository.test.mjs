@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { crates, packages } from "../../scripts/packages.mjs";
-import { manifestsOf, repositorySetting, staleManifests, writeRepository } from "../../scripts/repository.mjs";
+import { manifestsOf, repositorySetting, staleManifests, writeRepository } from "../../scripts/release/repository.mjs";
 import { copyManifests, editJson } from "./checkout.mjs";
 
 const FIELDS = ["repository", "homepage", "bugs", "author"];

@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import * as esbuild from "esbuild";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { PLATFORMS } from "../../scripts/platforms.mjs";
+import { PLATFORMS } from "../../scripts/platforms/index.mjs";
 import { emptyFolder, hasAddon, pack, root, run } from "./tarballs.mjs";
 
 /** Compares a text with a committed file, or writes the file if UPDATE_SNAPSHOTS is set. */

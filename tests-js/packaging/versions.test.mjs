@@ -5,8 +5,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { packages } from "../../scripts/packages.mjs";
+import { versionOf, versionsOf, writeVersion } from "../../scripts/release/versions.mjs";
 import { root } from "../../scripts/shell.mjs";
-import { versionOf, versionsOf, writeVersion } from "../../scripts/versions.mjs";
 import { copyManifests, editJson } from "./checkout.mjs";
 
 test("packages, optional dependencies, crates and lock files of this checkout have one version", () => {
@@ -117,7 +117,7 @@ for (const version of ["1.2", "v1.2.3", "01.2.3", "1.2.3+build", "1.2.3-", "late
 
 test("a tag of another version is refused", () => {
   const ask = (tag) =>
-    spawnSync(process.execPath, [join(root, "scripts/versions.mjs"), "--tag", tag], { encoding: "utf8" });
+    spawnSync(process.execPath, [join(root, "scripts/release/versions.mjs"), "--tag", tag], { encoding: "utf8" });
   assert.equal(ask(`v${versionOf()}`).status, 0);
   for (const tag of [versionOf(), "v9.9.9"]) {
     const { status, stderr } = ask(tag);

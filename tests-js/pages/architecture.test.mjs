@@ -1,10 +1,10 @@
 // docs/architecture.md: the rooms that it lists are those of the tree, and each uses only rooms below it. Circles within a room are
-// found by biome and scripts/module-cycles.mjs. CONTRIBUTING.md: the files that it names are there.
+// found by biome and scripts/checks/module-cycles.mjs. CONTRIBUTING.md: the files that it names are there.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { test } from "node:test";
-import { importsOf } from "../../scripts/module-cycles.mjs";
+import { importsOf } from "../../scripts/checks/module-cycles.mjs";
 import { root, textOf } from "./examples.mjs";
 
 const page = textOf("docs/architecture.md");
@@ -108,5 +108,7 @@ const missingPaths = (text) =>
 test("the files that CONTRIBUTING.md names exist, and one that is gone is found", () => {
   const text = textOf("CONTRIBUTING.md");
   assert.deepEqual(missingPaths(text), []);
-  assert.deepEqual(missingPaths(text.replace("`scripts/platforms.mjs`", "`scripts/gone.mjs`")), ["scripts/gone.mjs"]);
+  assert.deepEqual(missingPaths(text.replace("`scripts/platforms/index.mjs`", "`scripts/gone.mjs`")), [
+    "scripts/gone.mjs",
+  ]);
 });

@@ -38,7 +38,6 @@ export function programsOf(text) {
 /** Every page with examples, as a path from the root. */
 export const PAGES = [
   "README.md",
-  "npm/frazil/npm-page.md",
   ...["docs", "docs/stores"].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith(".md"))
@@ -96,7 +95,7 @@ export async function printed(code, { folder, env = {} }) {
     writeFileSync(join(own, "program.mjs"), code);
     // The default directory of state files.
     const all = { ...process.env, NODE_NO_WARNINGS: "1", XDG_STATE_HOME: join(own, "state"), ...env };
-    const { stdout, stderr } = await run(process.execPath, [join(own, "program.mjs")], { env: all, timeout: 30_000 });
+    const { stdout, stderr } = await run(process.execPath, [join(own, "program.mjs")], { env: all });
     if (stderr !== "") throw new Error(stderr);
     return stdout;
   } finally {

@@ -13,8 +13,7 @@ const pages = PAGES.map((page) => ({ page, programs: programsWithoutServer(page)
 
 test("there are pages with programs", () => {
   const names = pages.map(({ page }) => page);
-  for (const page of ["README.md", "npm/frazil/npm-page.md", "docs/deploying.md", "docs/transport.md"])
-    assert.ok(names.includes(page), page);
+  for (const page of ["README.md", "docs/deploying.md", "docs/transport.md"]) assert.ok(names.includes(page), page);
 });
 
 for (const { page, programs } of pages) {
@@ -27,9 +26,6 @@ for (const { page, programs } of pages) {
   }
 }
 
-/** The READMEs of the repository and of the package. */
-const READMES = ["README.md", "npm/frazil/npm-page.md"];
-
 /** The lines of a program without its comments. */
 const linesOf = (text) =>
   text
@@ -41,30 +37,28 @@ for (const [specifier, page, by] of [
   ["frazil/lease", "docs/leases.md", "tests-js/stores/first-minute.test.mjs"],
   ["frazil/workers", "docs/workers.md", "tests-js/workers/page.test.mjs"],
 ]) {
-  for (const readme of READMES)
-    test(`the lines of ${readme} for ${specifier} are those of ${page}, which ${by} runs`, () => {
-      const uses = ({ code }) => code.includes(`"${specifier}"`);
-      const [{ code }] = programsOf(textOf(readme)).filter(uses);
-      const [whole] = programsOf(textOf(page)).filter(uses);
-      const lines = linesOf(whole.code);
-      for (const line of linesOf(code)) assert.ok(lines.includes(line), line);
-    });
+  test(`the lines of the README for ${specifier} are those of ${page}, which ${by} runs`, () => {
+    const uses = ({ code }) => code.includes(`"${specifier}"`);
+    const [{ code }] = programsOf(textOf("README.md")).filter(uses);
+    const [whole] = programsOf(textOf(page)).filter(uses);
+    const lines = linesOf(whole.code);
+    for (const line of linesOf(code)) assert.ok(lines.includes(line), line);
+  });
 }
 
-for (const readme of READMES)
-  test(`the commands and the configuration of ${readme} are those of the pages`, () => {
-    const codeOf = (page, wanted, text) =>
-      blocksOf(textOf(page)).find(({ language, code }) => language === wanted && code.includes(text)).code;
-    const commands = codeOf(readme, "sh", "frazil ddl");
-    assert.equal(commands, codeOf("docs/leases.md", "sh", "frazil ddl"));
-    const { durable_objects, migrations } = JSON.parse(codeOf("docs/workers.md", "jsonc", "FRAZIL"));
-    assert.deepEqual(JSON.parse(`{${codeOf(readme, "jsonc", "FRAZIL")}}`), { durable_objects, migrations });
-  });
+test("the commands and the configuration of the README are those of the pages", () => {
+  const codeOf = (page, wanted, text) =>
+    blocksOf(textOf(page)).find(({ language, code }) => language === wanted && code.includes(text)).code;
+  const commands = codeOf("README.md", "sh", "frazil ddl");
+  assert.equal(commands, codeOf("docs/leases.md", "sh", "frazil ddl"));
+  const { durable_objects, migrations } = JSON.parse(codeOf("docs/workers.md", "jsonc", "FRAZIL"));
+  assert.deepEqual(JSON.parse(`{${codeOf("README.md", "jsonc", "FRAZIL")}}`), { durable_objects, migrations });
+});
 
-test("the READMEs name the Node that the package needs", () => {
+test("the README names the Node that the package needs", () => {
   const { engines } = JSON.parse(readFileSync(`${root}npm/frazil/package.json`, "utf8"));
   const [, of20, other] = /^\^(20\.\d+)\.0 \|\| >=(\d+\.\d+)\.0$/.exec(engines.node);
-  for (const readme of READMES) assert.ok(textOf(readme).includes(`Node must be ${of20}, ${other} or newer`), readme);
+  assert.ok(textOf("README.md").includes(`Node must be ${of20}, ${other} or newer`));
 });
 
 test("the READMEs of the crates name the Rust that they need", () => {
@@ -99,7 +93,6 @@ const documents = [
   "CHANGELOG.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
-  "npm/frazil/npm-page.md",
   "examples/url-shortener/README.md",
   ...readdirSync(`${root}docs`).map((name) => `docs/${name}`),
 ].filter((name) => name.endsWith(".md"));

@@ -1,7 +1,7 @@
-// Tests of scripts/instructions.mjs: which counts it must refuse. That it finds a slower program is shown by the mutant of the suite.
+// Tests of scripts/checks/instructions.mjs: which counts it must refuse. The mutant of the suite shows that it finds a slower program.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { differences, otherCompiler, tolerance } from "../../scripts/instructions.mjs";
+import { differences, otherCompiler, tolerance } from "../../scripts/checks/instructions.mjs";
 
 const recorded = { short: 20, long: 10_000 };
 

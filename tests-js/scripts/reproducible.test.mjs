@@ -37,7 +37,7 @@ function reportOf(commit, name, umask) {
     // Exit code 1: this commit need not be one that can be released, and not every carrier is built.
     const { output } = run(
       process.execPath,
-      ["scripts/release.mjs", "--dry-run", "--built", "--without-runs", "--out", out],
+      ["scripts/release/main.mjs", "--dry-run", "--built", "--without-runs", "--out", out],
       { cwd: clone, env },
     );
     const report = readFileSync(join(out, "release.json"), "utf8");

@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { after, before, test } from "node:test";
-import { isBuilt } from "../../scripts/build.mjs";
+import { isBuilt } from "../../scripts/build/index.mjs";
 import { isLinuxX64Gnu, npm, root } from "../../scripts/shell.mjs";
 
 const EPOCH_MS = Date.UTC(2024, 0, 1);

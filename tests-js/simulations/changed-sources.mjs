@@ -34,7 +34,7 @@ export async function bundleChanged({ files = [], changes = [] } = {}, { plugins
     target: "es2022",
     logLevel: "silent",
     ...options,
-    // As in scripts/build.mjs.
+    // As in scripts/build/index.mjs.
     external: [...external, "node:*"],
     plugins: [...plugins, patch],
   });

@@ -1,4 +1,4 @@
-//! What a built addon needs and offers, read from the file: the facts, which `scripts/inspect.mjs` compares with the list of
+//! What a built addon needs and offers, read from the file: the facts, which `scripts/platforms/inspect.mjs` compares with the list of
 //! platforms.
 //!
 //! goblin reads ELF, Mach-O and PE. It does not read the signature of a Mach-O file, whose pages are hashed here: a system on

@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { root } from "../../../scripts/shell.mjs";
 import { flakeLine, mayRunAgain, tooOften } from "../../../scripts/test/failures.mjs";
 import { runSuites } from "../../../scripts/test/run-suites.mjs";
@@ -213,7 +214,7 @@ test("on Ctrl-C, which may come twice, each suite has time to end, and one that 
   });
   const closed = once(runner, "close");
   const pid = () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8").trim() : "");
-  while (pid() === "" || !existsSync(ready)) await new Promise(setImmediate);
+  while (pid() === "" || !existsSync(ready)) await sleep(10);
   runner.kill("SIGINT");
   runner.kill("SIGINT");
   assert.deepEqual(await closed, [130, null]);

@@ -1,5 +1,4 @@
-// The contract against a real Postgres through `pg`, and against PGlite. pgbouncer.test.mjs has the third driver.
-import { PGlite } from "@electric-sql/pglite";
+// The contract against a real Postgres through `pg`. pglite.test.mjs and pgbouncer.test.mjs have the other drivers.
 import { PostgresStore } from "frazil/stores/postgres";
 import { leaseContract } from "frazil/testing/lease-contract";
 import pg from "pg";
@@ -24,19 +23,4 @@ leaseContract({
         return client;
       },
     }),
-});
-
-leaseContract({
-  name: "PGlite",
-  async open() {
-    const db = await PGlite.create();
-    const store = new PostgresStore(db);
-    await store.migrate();
-    return {
-      store,
-      init: (scope) => store.init({ ...scope, layout: "default" }),
-      hasClockOfProcess: true,
-      close: () => db.close(),
-    };
-  },
 });

@@ -41,10 +41,10 @@ export async function passedIn(name, env) {
   return Number(/^# pass (\d+)$/m.exec(said)?.[1]);
 }
 
-/** The runtimes with their clients. */
-export const CLIENTS = [
+/** A runtime, and the client in it. */
+export const NODE_24 = ["Node 24", tools.node24, "node:sqlite"];
+export const OTHER_CLIENTS = [
   ["Node 22", tools.node22, "node:sqlite"],
-  ["Node 24", tools.node24, "node:sqlite"],
   ["Bun", tools.bun, "bun:sqlite"],
   // Compiled from its sources by `npm test -- stores-better-sqlite3`, which takes minutes.
   ...(process.env.FRAZIL_BETTER_SQLITE3

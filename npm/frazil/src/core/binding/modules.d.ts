@@ -1,4 +1,4 @@
-// The modules that `scripts/build.mjs` writes: the first before it makes the bundles, the others beside them.
+// The modules that `scripts/build/index.mjs` writes: the first before it makes the bundles, the others beside them.
 
 declare module "*/frazil.wasm" {
   /** The module as base64. */

@@ -1,0 +1,306 @@
+// Builds the addon, the WebAssembly module and the npm package. Each step is skipped where its inputs have not changed.
+import { createHash } from "node:crypto";
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { posix, relative } from "node:path";
+import { BUNDLES, ENTRIES, NATIVE_FILES, sourceOf, WASM_IMPORTS } from "./bundles.mjs";
+import { writePages } from "./pages.mjs";
+import { PLATFORM_HERE, PLATFORMS } from "../platforms/index.mjs";
+import { releaseEnvironment } from "./reproducible.mjs";
+import { ask, root, run, step } from "../shell.mjs";
+
+const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
+const frazil = `${root}npm/frazil`;
+const bin = `${root}node_modules/.bin`;
+
+/** The WebAssembly features that binaryen may use: exactly those that rustc enables for the target. */
+const FEATURES = [
+  "bulk-memory",
+  "nontrapping-float-to-int",
+  "sign-ext",
+  "mutable-globals",
+  "reference-types",
+  "multivalue",
+];
+
+function digest(paths) {
+  const hash = createHash("sha256");
+  const add = (path) => {
+    if (statSync(path).isDirectory()) {
+      for (const name of readdirSync(path).sort()) add(`${path}/${name}`);
+    } else hash.update(`${path.slice(root.length)}\0`).update(readFileSync(path));
+  };
+  paths.forEach(add);
+  return hash.digest("hex");
+}
+
+const stampOf = (name) => name.replaceAll(" ", "-");
+
+/** Runs a step unless its inputs are the same as in the last run. */
+async function cached(name, inputs, outputs, work) {
+  const stamp = `${root}.cache/${stampOf(name)}`;
+  const now = `${digest(inputs.map((input) => `${root}${input}`))} ${process.version} ${ask("rustc", ["--version"])}`;
+  const fresh =
+    existsSync(stamp) &&
+    readFileSync(stamp, "utf8") === now &&
+    outputs.every((output) => existsSync(`${root}${output}`));
+  if (fresh) return;
+  await step(name, work);
+  mkdirSync(`${root}.cache`, { recursive: true });
+  writeFileSync(stamp, now);
+}
+
+function buildAddon() {
+  run("cargo", ["build", "--locked", "--quiet", "--release", "-p", "frazil-napi"], { env: releaseEnvironment() });
+  copyFileSync(`${target}/release/${PLATFORM_HERE.built}`, `${root}npm/${PLATFORM_HERE.name}/frazil.node`);
+}
+
+function buildWasm() {
+  const triple = "wasm32-unknown-unknown";
+  const what = ["-p", "frazil-wasm", "--target", triple, "--profile", "release-wasm"];
+  run("cargo", ["build", "--locked", "--quiet", ...what], { env: releaseEnvironment() });
+  const built = `${target}/${triple}/release-wasm/frazil_wasm.wasm`;
+  const module = `${frazil}/build/frazil.wasm`;
+  run("cargo", ["run", "--locked", "--quiet", "-p", "xtask", "--", "module", built, module]);
+  run(`${bin}/wasm-opt`, [
+    // What is fast is made small afterwards, from code without nested expressions: the compressed module has 115 bytes less than by `-Oz`
+    // alone.
+    ...["-O4", "--flatten", "--rereloop", "-Oz"],
+    ...["-Oz", "--converge"],
+    // 36 bytes of the compressed module.
+    "--reorder-functions",
+    // Notes for tools, of which the package needs none.
+    "--strip-producers",
+    "--strip-target-features",
+    ...FEATURES.map((feature) => `--enable-${feature}`),
+    module,
+    "-o",
+    module,
+  ]);
+}
+
+/** Deletes the declarations that no entry imports, directly or indirectly. */
+function keepReachable(folder, entries) {
+  const reached = new Set();
+  const visit = (name) => {
+    if (reached.has(name)) return;
+    reached.add(name);
+    const text = readFileSync(`${folder}/${name}.d.ts`, "utf8");
+    for (const [, from] of text.matchAll(/from "(\..*?)\.js"/g)) visit(posix.join(posix.dirname(name), from));
+  };
+  entries.forEach(visit);
+  for (const file of readdirSync(folder, { recursive: true })) {
+    const name = file.replaceAll("\\", "/");
+    if (name.endsWith(".d.ts") && !reached.has(name.slice(0, -".d.ts".length))) rmSync(`${folder}/${file}`);
+  }
+  for (const name of readdirSync(folder)) {
+    if (statSync(`${folder}/${name}`).isDirectory() && readdirSync(`${folder}/${name}`).length === 0)
+      rmSync(`${folder}/${name}`, { recursive: true });
+  }
+}
+
+/** The names that a file of CommonJS in `dist` exports. */
+const exportsOf = (file) => Object.keys(createRequire(import.meta.url)(`${frazil}/dist/${file}`)).sort();
+
+/** The subpaths of the package with what an ES module imports where no condition of a runtime holds, both without `./`. */
+function subpaths() {
+  const { exports } = JSON.parse(readFileSync(`${frazil}/package.json`, "utf8"));
+  const modules = Object.entries(exports).filter(([subpath, { import: found }]) => subpath !== "." && found);
+  return modules.map(([subpath, { import: found }]) => [subpath.slice(2), found.default.slice(2)]);
+}
+
+/** For esbuild: an import of a source that `shared.ts` exports becomes an import of the file that has all of them. */
+const sharing = {
+  name: "sharing",
+  setup(build) {
+    const exported = readFileSync(`${frazil}/src/shared.ts`, "utf8").matchAll(/from "\.\/(.*)\.js"/g);
+    const sources = new Set(Array.from(exported, ([, source]) => source));
+    build.onResolve({ filter: /^\..*\.js$/ }, ({ path, resolveDir }) => {
+      const source = posix.join(relative(`${frazil}/src`, resolveDir), path).replace(/\.js$/, "");
+      return sources.has(source) ? { path: "./shared.mjs", external: true, sideEffects: false } : undefined;
+    });
+  },
+};
+
+/** For esbuild: `native.mjs` and `native.cjs` import the one file that has the packages of the addon. */
+const oneNativeCarriers = {
+  name: "one-native-carriers",
+  setup(build) {
+    const found = { path: "./native-carriers.cjs", external: true };
+    // The loader's own file has the same name in its folder.
+    build.onResolve({ filter: /^\.\/carriers\.js$/ }, ({ resolveDir }) =>
+      relative(`${frazil}/src`, resolveDir) === "native" ? found : undefined,
+    );
+  },
+};
+
+/**
+ * Removes the comments that esbuild leaves in classes and calls: those on lines of their own. They would be a tenth of what wrangler
+ * uploads by default, since it does not minify.
+ */
+async function removeComments(file, { transform }) {
+  const text = readFileSync(file, "utf8");
+  const bare = text.replace(/^ *(\/\/.*|\/\*\*[\s\S]*?\*\/)\n/gm, "");
+  const [before, after] = await Promise.all([text, bare].map((code) => transform(code, { minify: true })));
+  // The minifier drops the marks of what bundlers may leave out, so they are counted.
+  const marksOf = (code) => code.split("@__PURE__").length;
+  if (before.code !== after.code || marksOf(text) !== marksOf(bare))
+    throw new Error(`${file}: more than comments would be removed`);
+  writeFileSync(file, bare);
+}
+
+async function buildPackage() {
+  const esbuild = await import("esbuild");
+  const dist = `${frazil}/dist`;
+  rmSync(dist, { recursive: true, force: true });
+  run(`${bin}/tsc`, ["-p", frazil]);
+  keepReachable(`${dist}/esm`, ["index", ...ENTRIES.map((entry) => `${entry}/index`)]);
+  // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement
+  // it. `code` is declared as a property, as the other details are: a derived class may not redeclare an accessor as one (TS2610).
+  for (const name of ["layout/decoded", "base/errors"]) {
+    const path = `${dist}/esm/${name}.d.ts`;
+    const declared = readFileSync(path, "utf8").replace(/^ +#private;\n/m, "");
+    const bare = declared.replace("get code(): ErrorCode;", "readonly code: ErrorCode;");
+    if (bare.includes("#private") || bare.includes(" get code()"))
+      throw new Error(`${path}: it is written otherwise now`);
+    writeFileSync(path, bare);
+  }
+  // The same declarations again, for CommonJS: the nearest package.json decides how the compiler resolves their imports.
+  cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
+  writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');
+  // As in the files that they describe. Without it the compiler takes a default import for the whole module, and what runs finds
+  // `undefined`. `native` has no exports, and none of these files where there is no addon.
+  for (const entry of ["index", ...ENTRIES.filter((name) => name !== "native").map((entry) => `${entry}/index`)])
+    appendFileSync(
+      `${dist}/cjs/${entry}.d.ts`,
+      "/** There is no default export. */\nexport declare const __esModule: true;\n",
+    );
+  copyFileSync(`${frazil}/build/frazil.wasm`, `${dist}/frazil.wasm`);
+  // A program that does not mint uses nothing of these files, so bundlers drop them, and with them the module.
+  for (const [file, imported] of Object.entries(WASM_IMPORTS))
+    writeFileSync(`${dist}/${file}`, `${imported}\nexport default wasm;\n`);
+  for (const { file, entry, binding, host, format, platform = "neutral", shares } of BUNDLES) {
+    await esbuild.build({
+      entryPoints: [`${frazil}/${sourceOf(entry)}`],
+      outfile: `${dist}/${file}`,
+      bundle: true,
+      format,
+      platform,
+      target: ["es2022", "node20.16"],
+      mainFields: ["module", "main"],
+      alias: {
+        ...(binding && { "#binding": `${frazil}/src/core/binding/${binding}.ts` }),
+        "#decoding": `${frazil}/src/layout/${binding === "node" ? "fast" : "small"}.ts`,
+        ...(host && { "#host": `${frazil}/src/workers/host/${host}.ts` }),
+      },
+      plugins: shares ? [sharing] : [oneNativeCarriers],
+      loader: { ".wasm": "base64" },
+      // These stay imports: the WebAssembly module where the host compiles it, and the package itself for the command line.
+      // The carriers of `frazil/native` and the built-in modules stay as well.
+      external: [
+        ...Object.keys(WASM_IMPORTS).map((file) => `./${file}`),
+        "frazil",
+        "frazil-*",
+        "cloudflare:workers",
+        "node:*",
+      ],
+      legalComments: "none",
+      // Removes constants and dead branches, but keeps names and lines, so that stack traces stay readable.
+      // Not of files that bundlers take apart: it would take the marks off what may be left out, where it inlines a function.
+      minifySyntax: entry !== "workers" && entry !== "shared",
+      logLevel: "warning",
+    });
+    await removeComments(`${dist}/${file}`, esbuild);
+  }
+  const reexport = async (file, names, from, note = "") => {
+    const text = `${note}export { ${names.join(", ")} } from "./${from}";\n`;
+    const commonJs = file.endsWith(".cjs") && (await esbuild.transform(text, { format: "cjs", platform: "node" }));
+    writeFileSync(`${dist}/${file}`, commonJs ? commonJs.code : text);
+  };
+  const note = "// CommonJS holds the one instance of the package in Node, so that import and require share it.\n";
+  // Node reads all of a CommonJS file that is imported for the names of its exports, which takes 7 ms of the whole bundle.
+  const inNode = exportsOf("node.cjs");
+  const assigned = inNode.map((name) => `exports.${name} = frazil.${name};\n`).join("");
+  writeFileSync(`${dist}/node-names.cjs`, `"use strict";\nconst frazil = require("./node.cjs");\n${assigned}`);
+  await reexport("node.mjs", inNode, "node-names.cjs", note);
+  const layout = {
+    entryPoints: [`${frazil}/${sourceOf("layout")}`],
+    bundle: true,
+    format: "esm",
+    write: false,
+    external: ["node:*"],
+    metafile: true,
+  };
+  const [{ exports: names }] = Object.values((await esbuild.build(layout)).metafile.outputs);
+  await reexport("layout.mjs", names, "shared.mjs");
+  await reexport("layout.cjs", names, "inline.cjs");
+  await reexport("layout-node.cjs", names, "node.cjs");
+  await reexport("layout-node.mjs", names, "node-names.cjs", note);
+  // For tools that ignore `exports`, such as Parcel and older Metro: a file under the name of each subpath.
+  for (const [subpath, file] of subpaths()) {
+    const from = posix.relative(posix.dirname(subpath), file);
+    mkdirSync(posix.dirname(`${frazil}/${subpath}`), { recursive: true });
+    writeFileSync(`${frazil}/${subpath}.js`, `export * from "${from.startsWith(".") ? from : `./${from}`}";\n`);
+  }
+  for (const [file, text] of Object.entries(NATIVE_FILES)) writeFileSync(`${dist}/${file}`, `${text}\n`);
+  const carriers = PLATFORMS.map(({ name }) => `${root}npm/${name}`);
+  for (const carrier of carriers) copyFileSync(`${frazil}/THIRD-PARTY.md`, `${carrier}/THIRD-PARTY.md`);
+  for (const folder of [frazil, ...carriers]) {
+    for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(`${root}${licence}`, `${folder}/${licence}`);
+  }
+}
+
+const PACKAGE_STEP = "building the package";
+
+/** Whether this clone was ever built. */
+export const isBuilt = () => existsSync(`${root}.cache/${stampOf(PACKAGE_STEP)}`);
+
+export async function build() {
+  const scripts = ["scripts/build/index.mjs", "scripts/build/reproducible.mjs"];
+  const rust = ["Cargo.toml", "Cargo.lock", "crates/core/Cargo.toml", "crates/core/src", ...scripts];
+  if (PLATFORM_HERE !== undefined) {
+    const addon = [...rust, "crates/local/Cargo.toml", "crates/local/src", "crates/napi"];
+    await cached("building the native addon", addon, [`npm/${PLATFORM_HERE.name}/frazil.node`], buildAddon);
+  } else {
+    process.stderr.write(`· there is no native addon for ${process.platform}-${process.arch}: WebAssembly is used\n`);
+  }
+  const wasm = ["npm/frazil/build/frazil.wasm"];
+  await cached(
+    "building the WebAssembly module",
+    [...rust, "crates/wasm", "crates/xtask", "package-lock.json"],
+    wasm,
+    buildWasm,
+  );
+  const sources = [
+    "npm/frazil/package.json",
+    "npm/frazil/src",
+    "npm/frazil/build",
+    "npm/frazil/tsconfig.json",
+    "npm/frazil/THIRD-PARTY.md",
+    "LICENSE-MIT",
+    "LICENSE-APACHE",
+    "scripts/build/index.mjs",
+    "scripts/build/bundles.mjs",
+    "scripts/platforms/index.mjs",
+    "package-lock.json",
+  ];
+  await cached(PACKAGE_STEP, sources, ["npm/frazil/dist/node.cjs", "npm/frazil/decode.js"], buildPackage);
+  const pages = ["docs", "README.md", "npm/frazil/package.json", "package.json", "scripts/build/pages.mjs"];
+  await cached("copying the pages", pages, ["npm/frazil/README.md", "npm/frazil/docs/api.md"], writePages);
+  // npm links the command of a package only if its file is there, and it was not when npm installed the packages.
+  if (!existsSync(`${bin}/frazil`))
+    run("npm", ["rebuild", "frazil", "--ignore-scripts", "--loglevel=error"], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+}
