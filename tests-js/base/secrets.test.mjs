@@ -12,7 +12,7 @@ import { PostgresStore } from "frazil/stores/postgres";
 import { RedisStore } from "frazil/stores/redis";
 import { SqliteStore } from "frazil/stores/sqlite";
 import { LeafStore, ZooKeeperStore } from "frazil/stores/zookeeper";
-import { seededIds } from "frazil/testing";
+import { MemoryLeaseStore, seededIds } from "frazil/testing";
 import { base62 } from "frazil/text";
 
 const node = 945;
@@ -95,6 +95,7 @@ const STORES = {
   "zookeeper: acl": () => new ZooKeeperStore(zookeeper, { acl: url }),
   "leaf: leafName": () => new LeafStore(zookeeper, { leafName: url }),
   "d1: the client": () => new D1Store(url),
+  "memory: now": () => new MemoryLeaseStore({ now: url }),
   "a lease of a text": () => lease(url),
   "a segment of a text": () => new Segment(url, { tag: "t" }),
 };

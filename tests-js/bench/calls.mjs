@@ -11,7 +11,7 @@ import { PostgresStore } from "frazil/stores/postgres";
 import { base62 } from "frazil/text";
 import { measure } from "mitata";
 import { wideLayout } from "../generator/wide-layout.mjs";
-import { MemorySegments } from "../segment/memory-store.mjs";
+import { FaultySegments } from "../segment/faulty-store.mjs";
 import { round as roundOfProcesses } from "./processes.mjs";
 import { conditions, progress, quantile, writeRecord } from "./record.mjs";
 
@@ -33,7 +33,7 @@ const twitter = Layout.named("twitter");
 const tweet = 1541815603606036480n;
 const page = new BigUint64Array(4096);
 /** Its ranges outlast the bench: what a number costs is measured, and not a store. */
-const orders = new Segment(new MemorySegments(), { tag: "orders", step: 1e9 });
+const orders = new Segment(new FaultySegments(), { tag: "orders", step: 1e9 });
 await orders.ready();
 let at = 0;
 

@@ -272,7 +272,7 @@ test("a wall clock that is ahead by more than a window: LEASE_EXPIRED names it, 
 test("a store that must be fenced first is fenced and asked again by one call", async () => {
   const store = storeWith();
   const { ids } = await open(store, CALLS);
-  store.incarnation = "second";
+  store.failOver();
   freeze(W / 2 + 1);
   await time.until(ids.ready(), 5);
   assert.deepEqual(verbs(store).slice(1), ["renew", "ensure", "renew"]);

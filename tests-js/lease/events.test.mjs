@@ -99,7 +99,6 @@ test("close() closes first, and releases from the end of the largest tick that w
   const { ids } = await open(store);
   // 100 ticks ahead of the clock.
   const last = ids.nextMany(100 * 4096).at(-1);
-  const row = store.rows().get(0);
   let atRelease;
   store.fault = (verb, execute) => {
     if (verb === "release") atRelease = thrownBy(ids.next).code;
@@ -110,8 +109,9 @@ test("close() closes first, and releases from the end of the largest tick that w
   assert.equal(ids.node, undefined);
   await time.until(closing);
   assert.equal(atRelease, "CLOSED");
+  const row = store.rows().get(0);
   assert.equal(row.untilMs, ids.decode(last).timestampMs + 1);
-  assert.equal(row.grant, undefined);
+  assert.equal(row.grant, null);
   const calls = store.calls.length;
   assert.equal(ids.close(), closing, "the same promise again");
   await time.until(ids.close());
@@ -144,7 +144,7 @@ test("close() waits for the attempt that is under way, which is bounded", async 
   await time.advance(200);
   assert.equal(closing.state, "resolved");
   assert.deepEqual(verbs(store), ["acquire", "renew", "release"]);
-  assert.equal(store.rows().get(0).grant, undefined);
+  assert.equal(store.rows().get(0).grant, null);
   assert.equal(ids.node, undefined);
   // An answer that never comes.
   const stuck = await open(storeWith({ fault: (verb, execute) => (verb === "renew" ? never() : execute()) }));
@@ -200,11 +200,11 @@ test("await using: Symbol.asyncDispose closes", async () => {
   const store = storeWith();
   const { ids } = await open(store);
   await time.until(ids[Symbol.asyncDispose]());
-  assert.equal(store.rows().get(0).grant, undefined);
+  assert.equal(store.rows().get(0).grant, null);
   const other = await open(store);
   other.ids[Symbol.dispose]();
   await time.advance(1);
-  assert.equal(store.rows().get(0).grant, undefined);
+  assert.equal(store.rows().get(0).grant, null);
 });
 
 test("after close() there are no events of leases, and no node id, whatever still arrives", async () => {
@@ -262,7 +262,7 @@ test("a store whose close is awaited inside it: bounded", async () => {
   const closing = watched(ids.close());
   await time.advance(4000);
   assert.equal(closing.state, "resolved");
-  assert.equal(store.rows().get(0).grant, undefined);
+  assert.equal(store.rows().get(0).grant, null);
 });
 
 test("an answer that comes twice, and one of an earlier attempt", async () => {
@@ -335,7 +335,7 @@ test("broken clocks: nothing is minted, nothing is asked in a loop, and close() 
         const closing = watched(ids.close());
         await time.advance(4000);
         assert.equal(closing.state, "resolved", closing.error?.stack);
-        assert.equal(store.rows().get(0).grant, undefined, "the node id was not released");
+        assert.equal(store.rows().get(0).grant, null, "the node id was not released");
       } finally {
         Date.now = wall;
         performance.now = monotonic;
@@ -388,7 +388,7 @@ test("1,000 leased generators in one process have 1,000 node ids", async () => {
   assert.equal(new Set([...ids, ...all.map((one) => one.next())]).size, 6000);
   await Promise.all(all.map((one) => one.close()));
   assert.deepEqual(time.pending, { timers: 0, holding: 0 });
-  assert.ok([...store.rows("many").values()].every(({ grant }) => grant === undefined));
+  assert.ok([...store.rows("many").values()].every(({ grant }) => grant === null));
 });
 
 test("IDs of one object increase from one lease to the next", async () => {

@@ -2,7 +2,7 @@
 
 import { lease } from "frazil/lease";
 import { time } from "./faked.mjs";
-import { MemoryStore } from "./memory-store.mjs";
+import { FaultyStore } from "./faulty-store.mjs";
 
 /** The clock of a store whose host shows true time. */
 const storeClock =
@@ -11,7 +11,7 @@ const storeClock =
     Math.floor(time.wallStartMs + time.ms + aheadMs);
 
 export const storeWith = ({ aheadMs = 0, ...options } = {}) =>
-  MemoryStore.with({ now: storeClock(aheadMs), ...options });
+  FaultyStore.with({ now: storeClock(aheadMs), ...options });
 
 /** Opens a lease, and records its events in the order in which they come. */
 export async function open(store, options) {
@@ -54,5 +54,5 @@ export function takeAway(store, node, forMs = 30_000) {
   const fromMs = Math.max(row.untilMs, store.now());
   store
     .rows()
-    .set(node, { fromMs, untilMs: fromMs + forMs, grant: "e".repeat(32), nonce: "e".repeat(32), owner: "thief" });
+    .set(node, { node, fromMs, untilMs: fromMs + forMs, grant: "e".repeat(32), nonce: "e".repeat(32), owner: "thief" });
 }

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inNewProcess } from "../core/package-copy.mjs";
 
-const store = new URL("memory-store.mjs", import.meta.url).href;
+const store = new URL("faulty-store.mjs", import.meta.url).href;
 const inProcess = (body, options) =>
   inNewProcess(
     `import { lease } from "frazil/lease";
-    import { MemoryStore } from ${JSON.stringify(store)};
+    import { FaultyStore } from ${JSON.stringify(store)};
     const print = (value) => process.stdout.write(JSON.stringify(value));
     ${body}`,
     options,
@@ -20,7 +20,7 @@ test('with renew: "calls" a generator that was garbage-collected leaves nothing 
     let collected = 0;
     const registry = new FinalizationRegistry(() => collected++);
     const makeOne = async () => {
-      const store = MemoryStore.with({ scope: "gc" });
+      const store = FaultyStore.with({ scope: "gc" });
       const ids = await lease(store, { scope: "gc", renew: "calls" });
       ids.next();
       registry.register(ids);
@@ -47,7 +47,7 @@ test("calls that wait leave nothing behind until the lease changes", async () =>
   const said = await inProcess(
     `
     // In a window of days no attempt ends for as long.
-    const long = await lease(MemoryStore.with({ windowMaxMs: 2 ** 31 - 1 }), { windowMs: 2 ** 31 - 1, maxLeadMs: 0 });
+    const long = await lease(FaultyStore.with({ windowMaxMs: 2 ** 31 - 1 }), { windowMs: 2 ** 31 - 1, maxLeadMs: 0 });
     const stall = async (count) => {
       while (long.stats().stalls < count) await Promise.all(Array.from({ length: 40 }, () => long.nextManyAsync(9000)));
       gc();

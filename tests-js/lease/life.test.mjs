@@ -36,10 +36,10 @@ test("it is renewed after a third of the window, and events have the window", as
 test("a call that waits for the store ends in its time if performance is taken away meanwhile, as at the end of a test", async () => {
   const script = `
     import { lease } from "frazil/lease";
-    import { MemoryStore } from ${JSON.stringify(new URL("memory-store.mjs", import.meta.url).href)};
+    import { FaultyStore } from ${JSON.stringify(new URL("faulty-store.mjs", import.meta.url).href)};
     let isAway = false;
     const fault = (verb, execute) => (isAway && verb === "renew" ? new Promise(() => {}) : execute());
-    const ids = await lease(MemoryStore.with({ fault }), { windowMs: 1000, maxAsyncWaitMs: 1000 });
+    const ids = await lease(FaultyStore.with({ fault }), { windowMs: 1000, maxAsyncWaitMs: 1000 });
     isAway = true;
     await new Promise((resolve) => setTimeout(resolve, 1100));
     const beganMs = Date.now();
@@ -56,8 +56,8 @@ test("a call that waits for the store ends in its time if performance is taken a
 test("a wall clock that stands in for performance may show no number, or be set back, and is right again afterwards", async () => {
   const script = `
     import { lease } from "frazil/lease";
-    import { MemoryStore } from ${JSON.stringify(new URL("memory-store.mjs", import.meta.url).href)};
-    const ids = await lease(MemoryStore.with({}), { windowMs: 1000 });
+    import { FaultyStore } from ${JSON.stringify(new URL("faulty-store.mjs", import.meta.url).href)};
+    const ids = await lease(FaultyStore.with({}), { windowMs: 1000 });
     const outcome = () => {
       try {
         return typeof ids.next();
@@ -412,7 +412,7 @@ test("an answer that comes late and says nothing new does not count as that of t
 test("a fence that is confirmed late does not count as the answer to the attempt under way", async () => {
   const store = storeWith();
   const { ids } = await open(store);
-  store.incarnation = "second";
+  store.failOver();
   const began = [];
   store.fault = (verb, execute) => {
     began.push([verb, time.ms]);
@@ -442,9 +442,9 @@ test("a renewal that is fenced: LEASE_LOST, and the message names the fence", as
   const { ids } = await open(store);
   const errors = [];
   ids.on("lost", (error) => errors.push(error));
-  store.fence();
+  await store.fence();
   store.now = () => Math.floor(time.wallStartMs + time.ms) + 40_000;
-  store.fence();
+  await store.fence();
   await time.advance(W / 3 + 10);
   assert.equal(errors.length, 1);
   assert.equal(errors[0].code, "LEASE_LOST");
@@ -473,9 +473,10 @@ test("a refusal that comes after its time-out does not end a lease that a later 
 
 test("a store that lost its last writes is fenced, and the lease goes on", async () => {
   const store = storeWith();
-  const backup = store.backup();
+  const saved = store.save();
   const { ids } = await open(store);
-  store.restore(backup, "second");
+  store.restore(saved);
+  store.failOver();
   await time.advance(W / 3 + 10);
   assert.deepEqual(verbs(store).slice(0, 3), ["acquire", "renew", "ensure"]);
   assert.ok(store.fenceMs() >= store.now() + 60_000);
@@ -503,7 +504,7 @@ test("a store that answers a renewal with what cannot be true is asked at a boun
   for (const [name, change] of Object.entries(answers)) {
     const store = storeWith();
     const { ids } = await open(store);
-    store.fault = (verb, execute) => (verb === "renew" ? change(execute(), store) : execute());
+    store.fault = async (verb, execute) => (verb === "renew" ? change(await execute(), store) : execute());
     const { length } = store.calls;
     await time.advance(W - 10);
     assert.ok(ids.health().ok, name);
@@ -528,7 +529,7 @@ test("a node id that this process uses otherwise is given back, and another one 
   assert.deepEqual(verbs(store), ["acquire", "release", "acquire"]);
   // It stays taken to the end of its window: a store that found it free would grant it again.
   const row = store.rows().get(500);
-  assert.deepEqual([row.grant, row.untilMs], [undefined, store.grants[0].untilMs]);
+  assert.deepEqual([row.grant, row.untilMs], [null, store.grants[0].untilMs]);
   const { acquired, refused } = ids.stats().lease;
   assert.deepEqual([acquired, refused], [1, 1]);
   // The other way round: a static generator of a leased node id.

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { ConfigError } from "frazil";
 import { lease } from "frazil/lease";
 import { rules } from "../vectors/generated-tables.mjs";
-import { MemoryStore } from "./memory-store.mjs";
+import { FaultyStore } from "./faulty-store.mjs";
 
 const ruleOf = (name, min, max) => rules[name].replace("{min}", min).replace("{max}", max);
 const whole = (min, max) => ruleOf("WHOLE_NUMBER", min, max);
@@ -15,7 +15,7 @@ const thrower = () => {
 const unconvertible = { valueOf: thrower, toString: thrower, toJSON: thrower, [Symbol.toPrimitive]: thrower };
 
 async function refused(options, expected) {
-  const store = MemoryStore.with();
+  const store = FaultyStore.with();
   const error = await lease(store, options).then(
     async (ids) => {
       await ids.close();
@@ -158,7 +158,7 @@ test("each option is read once", async () => {
       },
     },
   );
-  const ids = await lease(MemoryStore.with(), options);
+  const ids = await lease(FaultyStore.with(), options);
   assert.deepEqual(
     Object.values(reads).filter((count) => count > 1),
     [],

@@ -4,14 +4,14 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { inNewProcess } from "../core/package-copy.mjs";
 
-const store = new URL("memory-store.mjs", import.meta.url).href;
+const store = new URL("faulty-store.mjs", import.meta.url).href;
 const faked = new URL("faked.mjs", import.meta.url).href;
 const START = `
   import { lease } from "frazil/lease";
   import { Snowflake } from "frazil";
   import { setTimeout as sleep } from "node:timers/promises";
   import { Worker } from "node:worker_threads";
-  import { MemoryStore } from ${JSON.stringify(store)};
+  import { FaultyStore } from ${JSON.stringify(store)};
   const never = () => new Promise(() => {});
   const print = (value) => process.stdout.write(JSON.stringify(value));
 `;
@@ -34,7 +34,7 @@ const inFakedProcess = (body, options) =>
   inNewProcess(
     `import { time } from ${JSON.stringify(faked)};
     ${START}
-    const storeWith = (options) => MemoryStore.with({ now: () => Date.now(), ...options });
+    const storeWith = (options) => FaultyStore.with({ now: () => Date.now(), ...options });
     ${body}`,
     options,
   );
@@ -42,7 +42,7 @@ const folder = fileURLToPath(new URL("./", import.meta.url));
 
 test("a process with an open lease ends by itself", async () => {
   const said = await inProcess(`
-    const ids = await lease(MemoryStore.with());
+    const ids = await lease(FaultyStore.with());
     const held = await holding();
     process.on("exit", () => print({ held, id: String(ids.next()) }));
   `);
@@ -53,7 +53,7 @@ test("a process with an open lease ends by itself", async () => {
 test("a process whose store hangs ends by itself, and not while a caller waits", async () => {
   const said = await inProcess(`
     let held = false;
-    const ids = await lease(MemoryStore.with({ fault: (_, execute) => (held ? never() : execute()) }), {
+    const ids = await lease(FaultyStore.with({ fault: (_, execute) => (held ? never() : execute()) }), {
       windowMs: 1000,
       maxAsyncWaitMs: 1500,
     });
@@ -76,7 +76,7 @@ test("a process whose store hangs ends by itself, and not while a caller waits",
 
 test("process.exit() without close(): the next holder begins after the window, so nothing repeats", async () => {
   const said = await inProcess(`
-    const store = MemoryStore.with({ nodes: { from: 3, to: 3 } });
+    const store = FaultyStore.with({ nodes: { from: 3, to: 3 } });
     const ids = await lease(store);
     const last = ids.nextMany(5000).at(-1);
     const { untilMs } = store.rows().get(3);
@@ -198,7 +198,7 @@ test("worker threads: each lease has a node id of its own", async () => {
   `;
   const said = await inProcess(
     `
-    const store = MemoryStore.with();
+    const store = FaultyStore.with();
     // A static generator of the first thread. On the native addon the other threads know of it.
     const isNative = new Snowflake({ node: 0, unshared: true }).backend === "native";
     const nodes = [];
@@ -236,7 +236,7 @@ test("worker threads: each lease has a node id of its own", async () => {
 test("lease() that is rejected leaves a process that ends", async () => {
   const said = await inProcess(`
     const late = timer(1500);
-    const error = await lease(MemoryStore.with({ fault: never }), { maxAsyncWaitMs: 200, windowMs: 1000 }).catch((error) => error);
+    const error = await lease(FaultyStore.with({ fault: never }), { maxAsyncWaitMs: 200, windowMs: 1000 }).catch((error) => error);
     const { isOver: isLate } = late;
     process.on("exit", () => print({ code: error.code, isLate }));
   `);
@@ -259,7 +259,7 @@ test("lease() that is rejected holds its process until its attempt has ended", a
 test("the lease works under fake timers that begin after it was opened, and under node:test's", async () => {
   const said = await inProcess(`
     import { mock } from "node:test";
-    const store = MemoryStore.with({ now: () => Date.now() });
+    const store = FaultyStore.with({ now: () => Date.now() });
     const ids = await lease(store);
     mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: Date.now() });
     const first = ids.next();

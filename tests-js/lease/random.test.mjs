@@ -7,8 +7,8 @@ import { tools } from "../../scripts/tools.mjs";
 
 const PROGRAM = `
   import { lease } from "frazil/lease";
-  import { MemoryStore } from "./memory-store.mjs";
-  const ids = await lease(MemoryStore.with(), { owner: "a test" });
+  import { FaultyStore } from "./faulty-store.mjs";
+  const ids = await lease(FaultyStore.with(), { owner: "a test" });
   const { ok, warnings } = ids.health();
   console.log(JSON.stringify({ ok, warnings, issued: String(ids.next()) }));
   await ids.close();

@@ -5,13 +5,13 @@ import { mock, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runInNewContext } from "node:vm";
 import { Segment } from "frazil/segment";
-import { MemorySegments } from "./memory-store.mjs";
+import { FaultySegments } from "./faulty-store.mjs";
 
 const never = () => new Promise(() => {});
 
 /** A segment of a store in memory, and the store. */
 function opened(options = {}) {
-  const store = new MemorySegments();
+  const store = new FaultySegments();
   return { store, orders: new Segment(store, { tag: "orders", step: 10, ...options }) };
 }
 
@@ -150,7 +150,7 @@ test("a store whose waitsFor() throws: the time-out counts, and the problem says
 
 test("a store whose name is no text is refused", () => {
   for (const name of [Symbol("x"), undefined, 5]) {
-    const store = Object.assign(new MemorySegments(), { name });
+    const store = Object.assign(new FaultySegments(), { name });
     assert.throws(() => new Segment(store, { tag: "orders" }), { code: "INVALID_ARGUMENT", field: "store.name" });
   }
 });

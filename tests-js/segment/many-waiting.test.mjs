@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Segment } from "frazil/segment";
-import { MemorySegments } from "./memory-store.mjs";
+import { FaultySegments } from "./faulty-store.mjs";
 
 const never = () => new Promise(() => {});
 
@@ -16,7 +16,7 @@ async function processorMs(work) {
 }
 
 const served = async (count) => {
-  const store = new MemorySegments();
+  const store = new FaultySegments();
   const orders = new Segment(store, { tag: "orders", step: 1000, maxStep: 1000, maxAsyncWaitMs: 600_000 });
   store.before = () => sleep(1);
   const numbers = await Promise.all(Array.from({ length: count }, () => orders.next()));

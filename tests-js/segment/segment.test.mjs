@@ -4,13 +4,13 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FrazilError } from "frazil";
 import { Segment } from "frazil/segment";
-import { MemorySegments } from "./memory-store.mjs";
+import { FaultySegments } from "./faulty-store.mjs";
 
 const unavailable = () => new FrazilError("STORE_UNAVAILABLE", "the store is away", { retryable: true });
 
 /** A segment of a store in memory, and the store. */
 function opened(options = {}, first = 1n) {
-  const store = new MemorySegments({ orders: first });
+  const store = new FaultySegments({ orders: first });
   return { store, orders: new Segment(store, { tag: "orders", step: 100, ...options }) };
 }
 
@@ -152,7 +152,7 @@ test("an answer that is lost: the retry has the same attempt, and no number is l
   const { store, orders } = opened({ maxStep: 100 });
   store.before = (request, at) => {
     if (at !== 1) return undefined;
-    store.carryOut(request);
+    void store.carryOut(request);
     throw unavailable();
   };
   assert.equal(await orders.next(), 1n);
@@ -244,8 +244,8 @@ test("an answer whose values cannot be read is a failure, and the store is asked
   for (const field of ["attempt", "first", "count", "stride", "step"]) {
     const { store, orders } = opened({ maxAsyncWaitMs: 20_000 });
     let reads = 0;
-    store.before = (request, at) => {
-      const answer = store.carryOut(request);
+    store.before = async (request, at) => {
+      const answer = await store.carryOut(request);
       if (at > 1) return undefined;
       const get = () => {
         reads++;
@@ -329,7 +329,7 @@ test("a second open segment of a tag on one store object is refused", () => {
 });
 
 test("options and arguments are refused with the field, the value and the rule", async () => {
-  const store = new MemorySegments();
+  const store = new FaultySegments();
   for (const [field, value] of [
     ["tag", undefined],
     ["tag", ""],

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Segment } from "frazil/segment";
-import { MemorySegments } from "./memory-store.mjs";
+import { FaultySegments } from "./faulty-store.mjs";
 
 /**
  * Uses so many numbers a second, by a clock that the test moves, until the store was asked so often. Returns the counts, and how many
@@ -13,7 +13,7 @@ async function requestsAt(numbersASecond, requests, fetchMs = 0) {
   let now = 1000;
   const real = performance.now;
   performance.now = () => now;
-  const store = new MemorySegments();
+  const store = new FaultySegments();
   let used = 0;
   const counts = [];
   const usedAt = [];

@@ -5,13 +5,13 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FrazilError } from "frazil";
 import { Segment } from "frazil/segment";
-import { MemorySegments } from "./memory-store.mjs";
+import { FaultySegments } from "./faulty-store.mjs";
 
 const never = () => new Promise(() => {});
 
 /** A segment of which the first range is there and has 99 numbers left; its store hangs from then on. */
 async function hanging(options = {}) {
-  const store = new MemorySegments();
+  const store = new FaultySegments();
   const orders = new Segment(store, { tag: "orders", step: 100, maxAsyncWaitMs: 150, ...options });
   assert.equal(await orders.next(), 1n);
   store.before = never;
@@ -51,7 +51,7 @@ test("a refusal of the store fails only the calls whose numbers are not there", 
 });
 
 test("calls are served in the order in which they came, and continue in that order", async () => {
-  const store = new MemorySegments();
+  const store = new FaultySegments();
   const orders = new Segment(store, { tag: "orders", step: 4, maxStep: 4 });
   const order = [];
   const note = (number) => order.push(number);
@@ -113,7 +113,7 @@ test("calls with one signal share a listener, and leave none", async () => {
 });
 
 test("SEGMENT_EXHAUSTED says what is missing, and when to retry", async () => {
-  const store = new MemorySegments();
+  const store = new FaultySegments();
   const first = new Segment(store, { tag: "orders", step: 100, maxAsyncWaitMs: 0 });
   store.before = () => sleep(30);
   const none = await first.next().catch((error) => error);
@@ -149,7 +149,7 @@ test("the stack of an error has the line of the caller", async () => {
 });
 
 test("numbers as texts", async () => {
-  const orders = new Segment(new MemorySegments({ orders: 2n ** 53n }), { tag: "orders" });
+  const orders = new Segment(new FaultySegments({ orders: 2n ** 53n }), { tag: "orders" });
   assert.equal(await orders.nextString(), "9007199254740992");
   assert.deepEqual(await orders.nextManyStrings(2), ["9007199254740993", "9007199254740994"]);
   await assert.rejects(orders.nextManyStrings(-1), { code: "INVALID_ARGUMENT", field: "count" });

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Bench, leaseContract, scenarios } from "frazil/testing/lease-contract";
-import { DEFECTS, openMemoryStore } from "./kit/memory-store.mjs";
+import { DEFECTS, openNaiveLeases } from "./kit/naive-lease-store.mjs";
 
-leaseContract({ name: "a store in memory", open: async () => openMemoryStore() });
+leaseContract({ name: "a naive store", open: async () => openNaiveLeases() });
 
 const mutants = Object.entries(DEFECTS).flatMap(([defect, caughtBy]) =>
   [caughtBy].flat().map((name) => [defect, name]),
@@ -12,7 +12,7 @@ const mutants = Object.entries(DEFECTS).flatMap(([defect, caughtBy]) =>
 for (const [defect, scenario] of mutants) {
   test(`${defect}: "${scenario}" catches it`, async () => {
     const { run } = scenarios.find(({ name }) => name === scenario);
-    await assert.rejects(() => run(new Bench(openMemoryStore(defect))), { name: "AssertionError" });
+    await assert.rejects(() => run(new Bench(openNaiveLeases(defect))), { name: "AssertionError" });
   });
 }
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Bench, scenarios, segmentContract, whySkipped } from "frazil/testing/segment-contract";
-import { DEFECTS, openMemorySegments } from "./kit/memory-segment-store.mjs";
+import { DEFECTS, openNaiveSegments } from "./kit/naive-segment-store.mjs";
 
-segmentContract({ name: "a store in memory", open: async () => openMemorySegments() });
+segmentContract({ name: "a naive store", open: async () => openNaiveSegments() });
 
 const mutants = Object.entries(DEFECTS).flatMap(([defect, caughtBy]) =>
   [caughtBy].flat().map((name) => [defect, name]),
@@ -12,7 +12,7 @@ const mutants = Object.entries(DEFECTS).flatMap(([defect, caughtBy]) =>
 for (const [defect, scenario] of mutants) {
   test(`${defect}: "${scenario}" catches it`, async () => {
     const { run } = scenarios.find(({ name }) => name === scenario);
-    await assert.rejects(() => run(new Bench(openMemorySegments(defect))), { name: "AssertionError" });
+    await assert.rejects(() => run(new Bench(openNaiveSegments(defect))), { name: "AssertionError" });
   });
 }
 
@@ -26,7 +26,7 @@ test("every scenario catches a broken store", () => {
 
 test("a store that lacks something is not held to it, and to everything else", () => {
   const whyOf = (opened) => scenarios.map((scenario) => whySkipped(scenario, opened)).filter(Boolean);
-  const { changeIncarnation, saveRecord, ...fixed } = openMemorySegments();
+  const { changeIncarnation, saveRecord, ...fixed } = openNaiveSegments();
   assert.deepEqual(whyOf({ ...fixed, changeIncarnation, saveRecord }), []);
   assert.deepEqual(
     whyOf({ ...fixed, saveRecord }),

@@ -1,4 +1,4 @@
-// `frazil/testing`: a generator whose IDs are the same in each run, a clock that only the test moves, and their refusal in production.
+// `frazil/testing`: a generator whose IDs are the same in each run, a clock that only the test moves, and the refusal in production.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConfigError, Layout, Snowflake } from "frazil";
@@ -245,10 +245,13 @@ test("a manual clock refuses a time that is none, and stays as it is", () => {
 
 // Production
 
-test("where NODE_ENV is production both are refused by a code, and importing them is not", async () => {
+const CALLS = ["seededIds()", "manualClock()", "new MemoryLeaseStore()", "new MemorySegmentStore()"];
+
+test("where NODE_ENV is production all are refused by a code, and importing them is not", async () => {
   const script = `
-    import { manualClock, seededIds } from "frazil/testing";
-    const outcomes = [seededIds, manualClock].map((make) => {
+    import { MemoryLeaseStore, MemorySegmentStore, manualClock, seededIds } from "frazil/testing";
+    const stores = [MemoryLeaseStore, MemorySegmentStore].map((Store) => () => new Store());
+    const outcomes = [seededIds, manualClock, ...stores].map((make) => {
       try {
         return typeof make();
       } catch ({ name, code, field, value, message }) {
@@ -258,11 +261,14 @@ test("where NODE_ENV is production both are refused by a code, and importing the
     console.log(JSON.stringify(outcomes));`;
   const on = (NODE_ENV) => inNewProcess(script, { env: { NODE_ENV } });
   const production = await on("production");
-  for (const [at, call] of ["seededIds()", "manualClock()"].entries()) {
+  for (const [at, call] of CALLS.entries()) {
     const { message, ...rest } = production[at];
     assert.deepEqual(rest, { name: "ConfigError", code: "INVALID_OPTION", field: "NODE_ENV", value: "production" });
-    assert.match(message, /NODE_ENV is "production": must not be "production" where .*Use new Snowflake\(\)/);
+    assert.match(
+      message,
+      /NODE_ENV is "production": must not be "production" where .*Use (new Snowflake\(\)|a store in a database)/,
+    );
     assert.ok(message.includes(`${call} of frazil/testing`), message);
   }
-  for (const other of ["test", "development", ""]) assert.deepEqual(await on(other), ["object", "object"], other);
+  for (const other of ["test", "development", ""]) assert.deepEqual(await on(other), Array(4).fill("object"), other);
 });

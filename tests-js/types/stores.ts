@@ -8,6 +8,7 @@ import { PostgresStore } from "frazil/stores/postgres";
 import type { RedisStore } from "frazil/stores/redis";
 import type { SqliteStore } from "frazil/stores/sqlite";
 import type { LeafStore, ZooKeeperStore } from "frazil/stores/zookeeper";
+import { type ManagedSegmentStore, type MemoryLeaseStore, MemorySegmentStore } from "frazil/testing";
 import { leaseContract } from "frazil/testing/lease-contract";
 import { DurableObjectStore, type FrazilLeases, type LocationHint, locationHintOf } from "frazil/workers";
 import { check, type Equal } from "./equal.js";
@@ -15,7 +16,7 @@ import { check, type Equal } from "./equal.js";
 // Every store of the package is set up in the same way.
 type Stores = readonly [
   ...[EtcdStore, MySqlStore, PostgresStore, RedisStore, SqliteStore, LeafStore, ZooKeeperStore],
-  ...[DurableObjectStore, D1Store],
+  ...[DurableObjectStore, D1Store, MemoryLeaseStore],
 ];
 
 async function setUp(stores: Stores, init: InitOptions): Promise<void> {
@@ -59,6 +60,9 @@ check<Equal<FrazilLeases["__DURABLE_OBJECT_BRAND"], never>>();
 new DurableObjectStore({ FRAZIL: namespace });
 // @ts-expect-error: no hint
 new DurableObjectStore(namespace, { locationHint: "mars" });
+
+const segments = new MemorySegmentStore();
+check<Equal<typeof segments extends ManagedSegmentStore ? true : false, true>>();
 
 declare const own: LeaseStore;
 // @ts-expect-error: a store of one's own need not have `init` and `fence`

@@ -33,7 +33,7 @@ Object.assign(globalThis, {
   clearTimeout: clearTimer,
   clearInterval: clearTimer,
 });
-Date.now = () => Math.floor(START_MS + world.ms + (world.current?.wallAheadMs ?? 0));
+Date.now = () => Math.floor(START_MS + (world?.ms ?? 0) + (world?.current?.wallAheadMs ?? 0));
 performance.now = () => world.ms - (world.current?.suspendedMs ?? 0);
 Object.defineProperty(crypto, "getRandomValues", {
   value: (array) => array.map((_, at) => (array[at] = world.random.below(2 ** 32))) && array,
@@ -41,7 +41,7 @@ Object.defineProperty(crypto, "getRandomValues", {
 
 const { Layout } = await import("frazil");
 const shipped = await import("frazil/lease");
-const { MemoryStore } = await import("../../lease/memory-store.mjs");
+const { FaultyStore } = await import("../../lease/faulty-store.mjs");
 
 /** The shortest window. Every fourth seed has one that is ten times as long, with everything else slowed down as well. */
 const SHORT_MS = 3000;
@@ -81,7 +81,7 @@ class World extends SimulatedWorld {
     this.hosts = ["a", "b", "c"].map((name) => new Host(name));
     // Each run has a scope of its own, so that what one leased does not matter to the next.
     this.scope = "simulated";
-    this.store = MemoryStore.with({
+    this.store = FaultyStore.with({
       now: () => Math.floor(START_MS + this.ms + this.storeAheadMs),
       scope: this.scope,
       nodes: { from: 0, to: 2 + this.random.below(3) },
@@ -182,10 +182,10 @@ function storeOf(generator) {
             });
           }
         });
-      const execute = () => {
+      const execute = async () => {
         const before = request.grant && [...store.rows(w.scope).values()].some(({ grant }) => grant === request.grant);
         const fenceMs = store.fenceMs(w.scope);
-        const result = executeNow(verb, request);
+        const result = await executeNow(verb, request);
         if (verb === "acquire" && result.granted && !before && w.ids.lastMs.get(result.node) >= result.fromMs)
           w.fail(`the window of ${host.name} begins before the end of what was minted`);
         if (verb === "acquire" && before) w.sometimes("an acquire is repeated after a lost answer");
@@ -198,7 +198,7 @@ function storeOf(generator) {
       };
       const delay = () => (w.faults && random.chance(0.15) ? random.below(1500 * w.scale) : 1 + random.below(20));
       const kind = w.faults ? random.next() : 1;
-      w.after(delay(), undefined, () => {
+      w.after(delay(), undefined, async () => {
         if (generator.isDead || w.ms < w.storeAwayUntilMs) return;
         if (kind < 0.05) {
           w.sometimes("a request is lost");
@@ -206,18 +206,18 @@ function storeOf(generator) {
           return;
         }
         if (kind < 0.1) {
-          execute();
+          await execute();
           w.sometimes("an answer is lost");
           return;
         }
         if (kind < 0.13) {
           w.sometimes("the store fails");
-          if (random.chance(0.5)) execute();
+          if (random.chance(0.5)) await execute();
           settle(reject, new Error("connection reset"));
           return;
         }
         if (kind < 0.145) {
-          const answer = execute();
+          const answer = await execute();
           w.sometimes("an answer that cannot be true");
           settle(
             resolve,
@@ -230,7 +230,7 @@ function storeOf(generator) {
           );
           return;
         }
-        const answer = execute();
+        const answer = await execute();
         if (kind < 0.2) {
           w.sometimes("a request is carried out twice");
           w.after(delay(), undefined, execute);
@@ -240,14 +240,8 @@ function storeOf(generator) {
     });
   };
   const executeNow = (verb, request) => {
-    let result;
-    store.fault = (_, execute) => {
-      result = execute();
-      return result;
-    };
-    void store[verb](request);
     store.calls.length = 0;
-    return result;
+    return store[verb](request);
   };
   return {
     name: "simulated",
@@ -384,10 +378,11 @@ function act() {
     if (w.backup && w.ms - w.backupMs < 4000 * w.scale) {
       w.step("the store loses its last writes");
       w.sometimes("the store loses writes");
-      w.store.restore(w.backup, `server ${w.ms}`);
+      w.store.restore(w.backup);
+      w.store.failOver();
       w.backup = undefined;
     } else {
-      w.backup = w.store.backup();
+      w.backup = w.store.save();
       w.backupMs = w.ms;
     }
     return undefined;

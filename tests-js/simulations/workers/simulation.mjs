@@ -11,7 +11,7 @@
 // ends within its time; one renewal at a time beside requests, and a bounded rate of requests to the store; after the faults stop,
 // every isolate mints again.
 import { Layout } from "frazil";
-import { MemoryStore } from "../../lease/memory-store.mjs";
+import { FaultyStore } from "../../lease/faulty-store.mjs";
 import { IssuedIds } from "../lease-driver/ids.mjs";
 import { SOMETIMES } from "./events.mjs";
 import { compile } from "./isolate-code.mjs";
@@ -82,7 +82,7 @@ class World extends WorkersWorld {
     this.windowMs = SHORT_MS * this.scale;
     this.timeoutMs = this.windowMs / 10;
     this.scope = "simulated";
-    this.memory = MemoryStore.with({
+    this.memory = FaultyStore.with({
       now: () => Math.floor(START_MS + this.ms + this.storeAheadMs),
       scope: this.scope,
       layout: "edge",
@@ -93,20 +93,15 @@ class World extends WorkersWorld {
   }
 
   /** Carries out an operation in the object. `settle` is called when what it wrote is durable, or it was aborted. */
-  execute(verb, request, settle) {
+  async execute(verb, request, settle) {
     if (this.batch.length === 0) {
       const { grants } = this.memory;
-      this.before = { backup: this.memory.backup(), grants: grants.length };
+      this.before = { backup: this.memory.save(), grants: grants.length };
       const batch = this.batch;
       this.after(1 + this.random.below(5), () => this.flush(batch));
     }
-    let result;
-    this.memory.fault = (_, execute) => {
-      result = execute();
-      return result;
-    };
-    void this.memory[verb](request);
     this.memory.calls.length = 0;
+    const result = await this.memory[verb](request);
     this.batch.push((error) => settle(error ?? result));
     return result;
   }
@@ -172,7 +167,7 @@ class World extends WorkersWorld {
           request.isAsking = false;
         });
         const kind = this.faults ? random.next() : 1;
-        this.after(this.delay(), () => {
+        this.after(this.delay(), async () => {
           if (this.ms < this.storeAwayUntilMs) return;
           if (this.ms < this.storeFailsUntilMs) {
             this.sometimes("the store fails for a while");
@@ -184,7 +179,7 @@ class World extends WorkersWorld {
             return;
           }
           const fenceMs = this.memory.fenceMs(this.scope);
-          const result = this.execute(verb, sent, (outcome) => {
+          const result = await this.execute(verb, sent, (outcome) => {
             if (kind < 0.1) this.sometimes("an answer is lost");
             else if (kind < 0.13 || outcome instanceof Error) {
               this.sometimes("the store fails");
@@ -449,10 +444,11 @@ function act(w) {
     if (w.backup && w.ms - w.backupMs < 4000 * w.scale) {
       w.step("the store loses its last writes");
       w.sometimes("the store loses writes");
-      w.memory.restore(w.backup, `server ${w.ms}`);
+      w.memory.restore(w.backup);
+      w.memory.failOver();
       w.backup = undefined;
     } else {
-      w.backup = w.memory.backup();
+      w.backup = w.memory.save();
       w.backupMs = w.ms;
     }
   } else if (name === "stepStoreClock") {

@@ -1,6 +1,6 @@
 /**
- * For the tests of a program: IDs that are the same in each run, and a clock that only the test moves. Both are refused in production,
- * which is where `NODE_ENV` is `"production"`. No other entry of the package contains them.
+ * For the tests of a program: IDs that are the same in each run, a clock that only the test moves, and stores of leases and of segments in
+ * memory. All are refused in production, which is where `NODE_ENV` is `"production"`. No other entry of the package contains them.
  *
  * ```js
  * import { Snowflake } from "frazil";
@@ -14,5 +14,15 @@
  * clock.advance(60_000);
  * ```
  */
+export type * from "../stores/lease-store.js";
+export type * from "../stores/segment-store.js";
 export { type ManualClock, manualClock } from "./manual-clock.js";
+export {
+  MemoryLeaseStore,
+  type MemoryLeaseStoreOptions,
+  type MemoryRow,
+  type SavedLeases,
+  type SavedScope,
+} from "./memory-lease-store.js";
+export { MemorySegmentStore, type SavedSegments, type SavedTag } from "./memory-segment-store.js";
 export { type SeededIdsOptions, seededIds } from "./seeded-ids.js";

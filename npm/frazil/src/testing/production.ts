@@ -1,4 +1,4 @@
-/** What is for tests alone is refused in production, where its IDs would be those of every run. */
+/** What is for tests alone is refused in production, where its IDs would repeat. */
 import { mayRead } from "../base/environment.js";
 import { configError } from "../base/errors.js";
 
@@ -21,8 +21,9 @@ function isProduction(): boolean {
  */
 export function refuseProduction(call: string): void {
   if (!isProduction()) return;
-  const rule =
-    `must not be "production" where ${call} of frazil/testing is used, which is for tests: each run has the same IDs. ` +
-    "Use new Snowflake(), Snowflake.local() or lease()";
+  const isStore = call.startsWith("new ");
+  const why = isStore ? "no other process sees what it keeps" : "each run has the same IDs";
+  const remedy = isStore ? "a store in a database" : "new Snowflake(), Snowflake.local() or lease()";
+  const rule = `must not be "production" where ${call} of frazil/testing is used, which is for tests: ${why}. Use ${remedy}`;
   throw configError("INVALID_OPTION", "NODE_ENV", "production", rule);
 }

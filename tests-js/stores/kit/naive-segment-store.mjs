@@ -1,4 +1,4 @@
-// A store of segments in memory, written from the documentation of `SegmentStore` alone. It can be broken in named ways: the contract
+// A naive store of segments, written from the documentation of `SegmentStore` alone. It can be broken in named ways: the contract
 // must catch every one of them.
 
 /** What can be broken, and the scenarios that must catch it. */
@@ -69,7 +69,7 @@ const isWhole = (value, min) => Number.isSafeInteger(value) && value >= min;
 const isHex = (value) => typeof value === "string" && /^[0-9a-f]{32}$/.test(value);
 
 /** The store, and what the contract may do to it. `defect` is a key of `DEFECTS`, or nothing. */
-export function openMemorySegments(defect) {
+export function openNaiveSegments(defect) {
   const is = (name) => {
     if (!(name in DEFECTS)) throw new Error(`unknown defect: ${name}`);
     return defect === name;

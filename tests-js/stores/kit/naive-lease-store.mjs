@@ -1,4 +1,4 @@
-// A lease store in memory, written from the documentation of `LeaseStore` alone, with a clock that tests move. It can be broken in
+// A naive lease store, written from the documentation of `LeaseStore` alone, with a clock that tests move. It can be broken in
 // named ways: the contract must catch every one of them.
 import { FENCE_MARGIN_MS } from "frazil/lease";
 
@@ -76,7 +76,7 @@ export const DEFECTS = {
 const interleave = () => new Promise((resolve) => setImmediate(resolve));
 
 /** The store, and what the contract may do to it. `defect` is a key of `DEFECTS`, or nothing. */
-export function openMemoryStore(defect) {
+export function openNaiveLeases(defect) {
   if (defect !== undefined && !(defect in DEFECTS)) throw new Error(`unknown defect: ${defect}`);
   const is = (name) => {
     if (!(name in DEFECTS)) throw new Error(`unknown defect: ${name}`);
