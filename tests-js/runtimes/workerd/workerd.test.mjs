@@ -123,7 +123,7 @@ for (const [date, registry] of Object.entries(DATES)) {
       assert.deepEqual(ours, { issued: 4096, repeats: 0, increasing: true, refusals: rest });
       assert.equal(broken.issued, 100_000);
       assert.equal(broken.repeats, 100_000 - 4096, "the checker must catch the mutant");
-      assert.deepEqual(await ask("100000-frozen-again"), { issued: 2 * 4096, repeats: 0, increasing: true });
+      assert.deepEqual(await ask("frozen-again"), { issued: 2 * 4096, repeats: 0, increasing: true });
     });
 
     test("100,000 IDs in one request by nextAsync, on a clock that only timers move: all issued, no repeat", async () => {
