@@ -52,14 +52,9 @@ async function start(compatibilityDate, conditions = ["workerd", "worker", "brow
   });
 }
 
-/** A request that takes longer counts as hanging. */
-const HANG_MS = 30_000;
-
+/** The limit of the suite ends a request that hangs. */
 async function request(miniflare, what) {
-  const answer = miniflare.dispatchFetch(`http://frazil.test/${what}`, { signal: AbortSignal.timeout(HANG_MS) });
-  const response = await answer.catch((cause) => {
-    throw new Error(`no answer to ${what} within ${HANG_MS} ms`, { cause });
-  });
+  const response = await miniflare.dispatchFetch(`http://frazil.test/${what}`);
   return unwrap(await response.json());
 }
 
