@@ -37,7 +37,7 @@ import {
   WASM_TARGET,
   whyNoAddon,
 } from "./commands.mjs";
-import { ATTACKS, MILLIONS, QUICK_FILES, README } from "./quick-suites.mjs";
+import { ATTACKS, FAILURES, MILLIONS, QUICK_FILES, README } from "./quick-suites.mjs";
 
 /** The lease stores that have a server, and what their tests need. */
 export const SERVERS = {
@@ -171,6 +171,7 @@ export const ALL_SUITES = [
   { name: "fuzz", requires: [fuzzer], run: async () => (await import("../checks/cargo.mjs")).fuzz(10) },
   { name: "leases-wasm", requires: [runtimes], waits: true, ...onBackend("lease", "wasm", { except: MILLIONS }) },
   { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segment", "wasm", { except: MILLIONS }) },
+  { name: "suites-failures", ...testsOf(FAILURES) },
   // They only compute. The limit ends what hangs.
   ...["workers", "segmented", "lease-driver"].map((name) => ({
     name: `${name}-simulation`,

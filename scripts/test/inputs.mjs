@@ -95,6 +95,7 @@ const OF_SUITE = {
   "workers-simulation": SIMULATIONS,
   "segmented-simulation": SIMULATIONS,
   "lease-driver-simulation": SIMULATIONS,
+  "suites-failures": ["tests-js/scripts/test/failures.test.mjs"],
   attacks: [...TESTS, "tests-js/layout", "tests-js/text"],
   millions: [...TESTS, "tests-js/lease", "tests-js/segment"],
   "clock-steps": TESTS,

@@ -38,10 +38,10 @@ export function inNamespace(inputs, program, args) {
   for (const path of visible) copy(path);
   // Without what this user or machine has set.
   const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
-  const git = (...args) => execFileSync("git", ["-C", view, ...args], { input: visible.join("\0"), env });
-  git("init", "--quiet", "--template=");
-  git("add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul");
-  git(
+  const git = (args, input = "") => execFileSync("git", ["-C", view, ...args], { input, env });
+  git(["init", "--quiet", "--template="]);
+  git(["add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"], visible.join("\0"));
+  git([
     "-c",
     "user.name=view",
     "-c",
@@ -50,7 +50,7 @@ export function inNamespace(inputs, program, args) {
     "--quiet",
     "--message",
     "The inputs of a suite",
-  );
+  ]);
   const mounts = [];
   for (const path of list("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")) {
     if (!path.endsWith("/")) copy(path);

@@ -53,6 +53,9 @@ export const ATTACKS = [
 /** The programs of all pages, without servers. */
 export const README = ["pages/architecture.test.mjs", "pages/examples.test.mjs", "pages/readme.test.mjs"];
 
+/** What failures of suites mean: dozens of runs of Node's test runner. The suite `suites-failures`. */
+export const FAILURES = "scripts/test/failures.test.mjs";
+
 /** The quick files of folders whose other files are in suites of `test:all`. */
 export const QUICK_FILES = [
   "cli/commands.test.mjs",
@@ -121,7 +124,7 @@ export const QUICK_SUITES = [
     waits: true,
     ...onBackend("segment", "native", { except: MILLIONS }),
   },
-  { name: "suites", ...testsOf("scripts/test") },
+  { name: "suites", ...testsOf("scripts/test", { except: [FAILURES] }) },
   { name: "workerd", requires: [runtimes], waits: true, node: tools.node24, ...testsOf("runtimes/workerd") },
   { name: "cli-commands", ...quickOf("cli", { ownRoot: true }) },
   { name: "chromium", requires: [runtimes, browser], waits: true, ...testsOf("runtimes/chromium") },

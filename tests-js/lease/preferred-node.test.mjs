@@ -12,16 +12,12 @@ import { tools } from "../../scripts/tools.mjs";
 import { time } from "./faked.mjs";
 
 const KUBERNETES = { KUBERNETES_SERVICE_HOST: "10.96.0.1" };
-/** SHA-256, with the tools of Python. */
-const hashOf = (name, count = 1023) =>
-  Number(
-    execFileSync("python3", [
-      "-c",
-      "import hashlib,sys; print(int(hashlib.sha256(sys.argv[1].encode()).hexdigest()[:8],16)%int(sys.argv[2]))",
-      name,
-      `${count}`,
-    ]),
-  );
+/** The first four bytes of the SHA-256 of names, with the tools of Python. */
+const hashesOf = (...names) => {
+  const script =
+    "import hashlib,json,sys; print(json.dumps([int(hashlib.sha256(name.encode()).hexdigest()[:8],16) for name in sys.argv[1:]]))";
+  return JSON.parse(execFileSync("python3", ["-c", script, ...names], { encoding: "utf8" }));
+};
 
 test("the ordinal of a pod of a StatefulSet or of an indexed Job, also with its domain", () => {
   for (const [name, node] of [
@@ -35,7 +31,7 @@ test("the ordinal of a pod of a StatefulSet or of an indexed Job, also with its 
 });
 
 test("a pod of a Deployment or a DaemonSet, and a host outside of Kubernetes, have no ordinal: a hash of the name", () => {
-  for (const [name, env] of [
+  const pods = [
     ["web-7d9f8b6c5-x2x9z", KUBERNETES],
     ["web-7d9f8b6c5-24569", KUBERNETES],
     ["agent-24569", KUBERNETES],
@@ -43,22 +39,25 @@ test("a pod of a Deployment or a DaemonSet, and a host outside of Kubernetes, ha
     ["web-3", {}],
     ["ip-10-0-3-17", {}],
     ["web.3-4", KUBERNETES],
-  ])
-    assert.equal(preferredNode({ hostname: name, env }), hashOf(name), name);
+  ];
+  const hashes = hashesOf(...pods.map(([name]) => name));
+  for (const [at, [name, env]] of pods.entries())
+    assert.equal(preferredNode({ hostname: name, env }), hashes[at] % 1023, name);
 });
 
 test("NOMAD_ALLOC_INDEX", () => {
   assert.equal(preferredNode({ hostname: "client-a", env: { NOMAD_ALLOC_INDEX: "5" } }), 5);
   assert.equal(preferredNode({ hostname: "client-a", env: { NOMAD_ALLOC_INDEX: "1030" } }), 7);
+  const [hash] = hashesOf("client-a");
   for (const NOMAD_ALLOC_INDEX of ["", "-1", "five", " 5"])
-    assert.equal(preferredNode({ hostname: "client-a", env: { NOMAD_ALLOC_INDEX } }), hashOf("client-a"));
+    assert.equal(preferredNode({ hostname: "client-a", env: { NOMAD_ALLOC_INDEX } }), hash % 1023);
 });
 
 test("a range of node ids", () => {
   const nodes = { from: 100, to: 107 };
   assert.equal(preferredNode({ nodes, hostname: "web-3", env: KUBERNETES }), 103);
   assert.equal(preferredNode({ nodes, hostname: "web-9", env: KUBERNETES }), 101);
-  assert.equal(preferredNode({ nodes, hostname: "host", env: {} }), 100 + hashOf("host", 8));
+  assert.equal(preferredNode({ nodes, hostname: "host", env: {} }), 100 + (hashesOf("host")[0] % 8));
   assert.equal(preferredNode({ nodes: { from: 7, to: 7 }, hostname: "host" }), 7);
 });
 

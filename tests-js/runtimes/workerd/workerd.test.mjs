@@ -52,14 +52,9 @@ async function start(compatibilityDate, conditions = ["workerd", "worker", "brow
   });
 }
 
-/** A request that takes longer counts as hanging. */
-const HANG_MS = 30_000;
-
+/** The limit of the suite ends a request that hangs. */
 async function request(miniflare, what) {
-  const answer = miniflare.dispatchFetch(`http://frazil.test/${what}`, { signal: AbortSignal.timeout(HANG_MS) });
-  const response = await answer.catch((cause) => {
-    throw new Error(`no answer to ${what} within ${HANG_MS} ms`, { cause });
-  });
+  const response = await miniflare.dispatchFetch(`http://frazil.test/${what}`);
   return unwrap(await response.json());
 }
 
@@ -123,7 +118,7 @@ for (const [date, registry] of Object.entries(DATES)) {
       assert.deepEqual(ours, { issued: 4096, repeats: 0, increasing: true, refusals: rest });
       assert.equal(broken.issued, 100_000);
       assert.equal(broken.repeats, 100_000 - 4096, "the checker must catch the mutant");
-      assert.deepEqual(await ask("100000-frozen-again"), { issued: 2 * 4096, repeats: 0, increasing: true });
+      assert.deepEqual(await ask("frozen-again"), { issued: 2 * 4096, repeats: 0, increasing: true });
     });
 
     test("100,000 IDs in one request by nextAsync, on a clock that only timers move: all issued, no repeat", async () => {
