@@ -1,4 +1,4 @@
-// Moving in from UidGenerator: a real MariaDB with its table, processes of both generations side by side, and what either finds in
+// Migrating from UidGenerator: a real MariaDB with its table, processes of both generations side by side, and what either finds in
 // the table.
 //
 // FRAZIL_MOVING_S is the duration of a run of the fleet.
@@ -235,7 +235,7 @@ test("IDs are read from the column as the guide says, and one that the driver ha
   await query("CREATE TABLE orders (id BIGINT PRIMARY KEY)");
   const [id] = await uidGenerator(BITS, 4711)(1);
   await query(`INSERT INTO orders VALUES (${id | 1n})`);
-  const guide = readFileSync(new URL("../../../docs/moving-in.md", import.meta.url), "utf8");
+  const guide = readFileSync(new URL("../../../docs/migrating-fleets.md", import.meta.url), "utf8");
   const [, settings] = /createPool\(\{ uri, (.*?) \}\)/.exec(guide);
   const options = Object.fromEntries(settings.split(", ").map((setting) => setting.split(": ")));
   const read = async (more) => {
