@@ -221,10 +221,10 @@ export const ALL_SUITES = [
   store("durable-object"),
   store("d1"),
   {
-    name: "moving-in",
+    name: "migrating",
     waits: true,
     requires: [runtimes, faketime, mariadb, zookeeper],
-    ...testsOf("stores/moving-in", { limitMs: 600_000 }),
+    ...testsOf("stores/migrating", { limitMs: 600_000 }),
   },
   {
     name: "serverless",

@@ -38,11 +38,11 @@ const TESTS = [
 const WITH_SERVERS = [...TESTS, "tests-js/stores"];
 const SIMULATIONS = [...TESTS, "tests-js/lease", "tests-js/simulations"];
 const PAGES = ["docs", "README.md", "CHANGELOG.md", "examples"];
-const MOVING_IN = [...WITH_SERVERS, "docs/moving-in.md"];
+const MIGRATING = [...WITH_SERVERS, "docs/migrating-fleets.md"];
 const RUNTIMES = [...TESTS, "tests-js/runtimes"];
 const PACKED = [...WITH_SERVERS, ...RUNTIMES, ...PAGES, "tests-js/packaging", "scripts"];
 const STORES = [
-  ...MOVING_IN,
+  ...MIGRATING,
   "tests-js/cli/cli.mjs",
   "tests-js/segment",
   "docs/stores.md",
@@ -105,7 +105,7 @@ const OF_SUITE = {
   packaging: [...PACKED, ".ci", ".github", "tests-js/types", "tests-js/consumers", "biome.jsonc", ".gitignore"],
   workers: [...WITH_SERVERS, "tests-js/workers", "tests-js/transport", "docs/workers.md"],
   stores: [...STORES, "tests-js/cli/cli.mjs"],
-  "moving-in": MOVING_IN,
+  migrating: MIGRATING,
   serverless: [...WITH_SERVERS, "tests-js/lease", "docs/serverless.md"],
   nemesis: [...WITH_SERVERS, "tests-js/lease"],
   "url-shortener": [...WITH_SERVERS, "tests-js/url-shortener", "tests-js/packaging", "scripts", "examples"],

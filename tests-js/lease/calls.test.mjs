@@ -4,11 +4,9 @@ import { test } from "node:test";
 import { Layout } from "frazil";
 import { lease } from "frazil/lease";
 import { time } from "./faked.mjs";
-import { open, storeWith, takeAway, thrownBy, verbs, watched } from "./harness.mjs";
+import { never, open, storeWith, takeAway, thrownBy, verbs, W, watched } from "./harness.mjs";
 
-const W = 30_000;
 const TIMEOUT = W / 10;
-const never = () => new Promise(() => {});
 const CALLS = { renew: "calls" };
 const ASYNC_CALLS = {
   ready: (ids, options) => ids.ready(options),

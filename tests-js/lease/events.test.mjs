@@ -6,10 +6,7 @@ import { Layout } from "frazil";
 import { LeasedSnowflake, lease } from "frazil/lease";
 import { rules } from "../vectors/generated-tables.mjs";
 import { time } from "./faked.mjs";
-import { open, storeWith, takeAway, thrownBy, verbs, watched } from "./harness.mjs";
-
-const W = 30_000;
-const never = () => new Promise(() => {});
+import { never, open, storeWith, takeAway, thrownBy, verbs, W, watched } from "./harness.mjs";
 
 test("on() and off() can be chained, and a listener that is added twice is called once", async () => {
   const { ids } = await open(storeWith());

@@ -4,6 +4,10 @@ import { lease } from "frazil/lease";
 import { time } from "./faked.mjs";
 import { FaultyStore } from "./faulty-store.mjs";
 
+/** The default window, in milliseconds. */
+export const W = 30_000;
+export const never = () => new Promise(() => {});
+
 /** The clock of a store whose host shows true time. */
 const storeClock =
   (aheadMs = 0) =>

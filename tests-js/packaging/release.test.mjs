@@ -7,171 +7,36 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { packages } from "../../scripts/packages.mjs";
+import { test } from "node:test";
 import { editJson } from "./checkout.mjs";
 import { startRegistry } from "./registry.mjs";
-import { hasAddon, root } from "./tarballs.mjs";
-
-const scratch = mkdtempSync(join(tmpdir(), "frazil-release-"));
-const checkout = join(scratch, "checkout");
-const out = join(scratch, "out");
-/** A version before the release: it is published under the tag `next`, which npm does not give to one by itself. */
-const version = "7.0.0-beta.1";
-const carriers = packages().filter(({ isCarrier }) => isCarrier);
-const addonOf = (folder) => join(checkout, "npm", folder, "frazil.node");
-/** What the build of the copy makes of `npm`. */
-const built = join(scratch, "built");
-/** The record of the checkout, where no platform has run. */
-const record = join(checkout, "docs/proofs/platforms.json");
-/** A folder with a record for each platform, where each has run what was packed. */
-const records = join(scratch, "records");
-
-const git = (...args) =>
-  execFileSync("git", ["-c", "user.name=test", "-c", "user.email=test@example.org", ...args], {
-    cwd: checkout,
-    encoding: "utf8",
-  });
-const commit = () => git("commit", "-qam", "test");
-
-/** Runs a script in the copy, as npm does. Whatever is not on this machine cannot be reached. */
-const run = (script, ...args) =>
-  new Promise((resolve) => {
-    const env = {
-      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|node_|github_|ci$)/i.test(name))),
-      CARGO_TARGET_DIR: join(scratch, "target"),
-      NPM_CONFIG_USERCONFIG: join(scratch, "npmrc"),
-      NPM_CONFIG_CACHE: join(scratch, "npm-cache"),
-      NPM_CONFIG_PROXY: "http://127.0.0.1:9",
-      NPM_CONFIG_HTTPS_PROXY: "http://127.0.0.1:9",
-      NPM_CONFIG_NOPROXY: "127.0.0.1",
-      NPM_CONFIG_FETCH_RETRIES: "0",
-    };
-    execFile(process.execPath, [script, ...args], { cwd: checkout, env, encoding: "utf8" }, (error, stdout, stderr) =>
-      resolve({ status: error ? error.code : 0, output: stdout + stderr }),
-    );
-  });
-
-const release = (...args) => run("scripts/release/main.mjs", ...args);
-
-/** Packs the copy without building anything. */
-const dryRun = (...args) => release("--dry-run", "--built", "--out", out, ...args);
-const report = () => JSON.parse(readFileSync(join(out, "release.json"), "utf8"));
-
-before(async () => {
-  for (const file of [
-    "scripts",
-    "crates",
-    "docs",
-    "npm",
-    "examples",
-    "Cargo.toml",
-    "Cargo.lock",
-    "package.json",
-    "package-lock.json",
-    "README.md",
-    "LICENSE-MIT",
-    "LICENSE-APACHE",
-    ".gitignore",
-  ])
-    cpSync(join(root, file), join(checkout, file), {
-      recursive: true,
-      verbatimSymlinks: true,
-      filter: (path) => !/node_modules|fuzz\/(corpus|target|artifacts)/.test(path),
-    });
-  for (const { folder } of carriers)
-    if (!existsSync(addonOf(folder))) writeFileSync(addonOf(folder), `no addon, for ${folder}`);
-  writeFileSync(
-    join(checkout, "scripts/release/carriers.mjs"),
-    'import { readFileSync } from "node:fs";\n' +
-      'import { cpSync } from "node:fs";\n' +
-      `export const buildCarriers = () => cpSync(${JSON.stringify(built)}, "npm", { recursive: true });\n` +
-      "export function inspectCarrier({ path }) {\n" +
-      '  if (readFileSync(path + "/frazil.node").subarray(0, 6).toString() === "broken") throw new Error("it needs glibc 2.99");\n' +
-      "}\n",
-  );
-  writeFileSync(join(checkout, "unproven.json"), "[]");
-  writeFileSync(
-    join(checkout, "scripts/test/unproven.mjs"),
-    'import { readFileSync } from "node:fs";\n' +
-      'export const unprovenSuites = () => JSON.parse(readFileSync("unproven.json", "utf8"));\n',
-  );
-  // No address of a repository, whether or not this checkout has one.
-  editJson(join(checkout, "package.json"), (content) => {
-    delete content.repository;
-    delete content.author;
-  });
-  execFileSync(process.execPath, ["scripts/release/repository.mjs", "--write"], { cwd: checkout });
-  execFileSync(process.execPath, ["scripts/release/versions.mjs", version], { cwd: checkout });
-  // What belongs to a release: a heading. The runs are put on record after packing, as a workflow does it.
-  writeFileSync(
-    join(checkout, "CHANGELOG.md"),
-    `# Changelog\n\n## Unreleased\n\n## ${version} - 2026-11-23\n\n* All.\n`,
-  );
-  writeFileSync(record, "{}");
-  cpSync(join(checkout, "npm"), built, { recursive: true });
-  git("init", "-q");
-  git("add", "-A");
-  commit();
-  const { status, output } = await dryRun("--without-runs");
-  assert.equal(status, 0, output);
-  for (const run of runsOf(report())) {
-    const folder = join(records, Object.keys(run)[0]);
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "platforms.json"), JSON.stringify(run));
-  }
-  writeFileSync(join(records, "local-platforms.json"), '{ "runs": {} }');
-});
-after(() => rmSync(scratch, { recursive: true }));
-
-/** For each platform of a report, a record of a run of what was packed. */
-function runsOf({ packages: packed }) {
-  const { content: ofFrazil } = packed.find(({ name }) => name === "frazil");
-  return packed
-    .filter(({ platform }) => platform !== undefined)
-    .map(({ platform, name, version, content }) => ({
-      [platform]: { version, contents: { frazil: ofFrazil, [name]: content }, standIn: null, failed: [] },
-    }));
-}
-
-const authorize = ({ url }) => writeFileSync(join(scratch, "npmrc"), `//${new URL(url).host}/:_authToken=test\n`);
-
-/** Publishes what was packed to a registry. */
-function publish(registry, ...args) {
-  authorize(registry);
-  return release("--packed", out, "--registry", registry.url, "--no-provenance", ...args);
-}
-
-/** Changes the copy for a test. Afterwards it is as it was, and packed as it was. */
-function changed(t, change) {
-  const packed = join(scratch, "packed-before");
-  cpSync(out, packed, { recursive: true });
-  const addons = carriers.map(({ folder }) => [addonOf(folder), readFileSync(addonOf(folder))]);
-  const head = git("rev-parse", "HEAD").trim();
-  t.after(() => {
-    git("reset", "-q", "--hard", head);
-    git("clean", "-fdq");
-    for (const [path, bytes] of addons) writeFileSync(path, bytes);
-    rmSync(out, { recursive: true });
-    cpSync(packed, out, { recursive: true });
-    rmSync(packed, { recursive: true });
-  });
-  change();
-}
+import {
+  addonOf,
+  authorize,
+  built,
+  carriers,
+  changed,
+  checkout,
+  commit,
+  dryRun,
+  folder,
+  git,
+  manifest,
+  out,
+  publish,
+  record,
+  records,
+  release,
+  report,
+  run,
+  runsOf,
+  scratch,
+  version,
+} from "./released-checkout.mjs";
+import { hasAddon } from "./tarballs.mjs";
 
 test("the dry run packs every package, and reports sizes and hashes as JSON and as a page", async () => {
   const { packages: packed, crates, problems, commit: head, version: reported } = report();
@@ -295,7 +160,6 @@ test("the dry run finds every reason not to release, and the publication refuses
 });
 
 const inOrder = [...carriers.map(({ manifest }) => manifest.name), "frazil"].map((name) => `${name}@${version}`);
-const [{ folder, manifest }] = carriers;
 
 // One story, since every publication asks npm about every package.
 test("exactly the packed tarballs are published with the records of their runs, the carriers first; after a failure the same command continues", async (t) => {

@@ -54,7 +54,7 @@ export const RUN_BY = {
   "docs/databases.md": "tests-js/pages/databases.test.mjs",
   "docs/leases.md": "tests-js/stores/first-minute.test.mjs",
   "docs/migrating.md": "tests-js/pages/migrating.test.mjs",
-  "docs/moving-in.md": "tests-js/stores/moving-in/segments-page.test.mjs",
+  "docs/migrating-fleets.md": "tests-js/stores/migrating/segments-page.test.mjs",
   "docs/segments.md": "tests-js/segment/page.test.mjs",
   "docs/serverless.md": "tests-js/lease/serverless/recipes.test.mjs",
   "docs/stores.md": "tests-js/stores/postgres/document.test.mjs",

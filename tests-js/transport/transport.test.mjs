@@ -5,11 +5,9 @@ import { describe, test } from "node:test";
 import { runInNewContext } from "node:vm";
 import { FrazilError, Layout } from "frazil";
 import * as transport from "frazil/transport";
+import { ID, IDS, LARGEST, NO_IDS, SIGNED } from "./given.mjs";
 
 const required = createRequire(import.meta.url)("frazil/transport");
-const ID = 1489237498237411329n;
-const LARGEST = 2n ** 64n - 1n;
-const SIGNED = 2n ** 63n - 1n;
 
 /** Asserts that a call is refused with these details. */
 function refused(call, details) {
@@ -34,48 +32,6 @@ for (const [name, { json, jsonReplacer, readIds, toSql }] of Object.entries({
   required,
 })) {
   describe(`frazil/transport, by ${name}`, () => {
-    /** What no call accepts as an ID. */
-    const NO_IDS = [
-      [Number(ID), /loses digits above, so keep IDs as text/],
-      [2 ** 53, /loses digits above, so keep IDs as text/],
-      [-(2 ** 53), /loses digits above, so keep IDs as text/],
-      [1.5, /number below 2\^53$/],
-      [Number.NaN, /number below 2\^53$/],
-      [Number.POSITIVE_INFINITY, /number below 2\^53$/],
-      [-1, /^must be an ID from 0 to \d+$/],
-      [-1n, /^must be an ID from 0 to \d+$/],
-      [2n ** 64n, /^must be an ID from 0 to \d+$/],
-      ["", /^must be digits/],
-      ["01", /^must be digits/],
-      ["+1", /^must be digits/],
-      ["-1", /^must be digits/],
-      [" 1", /^must be digits/],
-      ["1\n", /^must be digits/],
-      ["0x10", /^must be digits/],
-      ["1e3", /^must be digits/],
-      ["1 OR 1", /^must be digits/],
-      ["9.22337203685478e+18", /^must be digits/],
-      ["9".repeat(1_000_000), /^must be an ID from 0 to \d+$/],
-      [true, /^must be a bigint/],
-      [undefined, /^must be a bigint/],
-      [{}, /^must be a bigint/],
-      [{ valueOf: () => 1 }, /^must be a bigint/],
-      [[1n], /^must be a bigint/],
-      [Object(1n), /^must be a bigint/],
-      [Symbol.iterator, /^must be a bigint/],
-    ];
-    const IDS = [
-      [0n, 0n],
-      ["0", 0n],
-      [0, 0n],
-      [-0, 0n],
-      [2 ** 53 - 1, 2n ** 53n - 1n],
-      [ID, ID],
-      [`${ID}`, ID],
-      [SIGNED, SIGNED],
-      [`${SIGNED}`, SIGNED],
-    ];
-
     test("jsonReplacer writes each bigint as text, and everything else as JSON does", () => {
       const at = new Date(0);
       const value = { id: ID, list: [1n, { id: LARGEST }], at, n: 1.5, u: undefined, f() {}, none: null, minus: -5n };

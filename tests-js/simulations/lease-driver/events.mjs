@@ -1,5 +1,8 @@
+import { LEASE_EVENTS } from "../leases.mjs";
+
 /** What must have happened in some run, or the simulation proves less than it says. */
 export const SOMETIMES = [
+  ...LEASE_EVENTS,
   "acquired",
   "renewed",
   "lost",
@@ -10,17 +13,10 @@ export const SOMETIMES = [
   "a late grant is used",
   "a late refusal is dropped",
   "an answer for an ended lease",
-  "an acquire is repeated after a lost answer",
   "a request is lost",
   "an answer is lost",
   "a request is carried out twice",
   "the store fails",
-  "the store is away for longer than a window",
-  "the store loses writes",
-  "a fence is raised",
-  "a renewal is fenced",
-  "a renewal is taken",
-  "every node id is held",
   "an answer that cannot be true",
   "a clock goes back",
   "a clock is a window ahead",

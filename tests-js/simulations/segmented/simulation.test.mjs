@@ -8,11 +8,11 @@ import { BROKEN } from "./broken.mjs";
 import { SOMETIMES } from "./events.mjs";
 
 const SEEDS = Number(process.env.FRAZIL_SEEDS ?? 300);
-const main = join(import.meta.dirname, "simulation-main.mjs");
+const file = join(import.meta.dirname, "simulation.mjs");
 
 // docs/safety.md: 28, 29
 test(`${SEEDS} seeds, in which no number repeats, none is lost without cause, and no request hangs`, async (context) => {
-  const { sum, most, seen } = await runHalves(main, SEEDS);
+  const { sum, most, seen } = await runHalves(file, SEEDS);
   context.diagnostic(
     `seeds 0 to ${SEEDS - 1}: ${sum("numbers")} numbers handed out of ${sum("allocated")} that were allocated in ${sum("ranges")} ranges; ` +
       `${sum("holes")} lost with a cause, of which ${sum("leftovers")} ranges were taken after the next attempt had begun; ` +
@@ -27,5 +27,5 @@ test(`${SEEDS} seeds, in which no number repeats, none is lost without cause, an
   assertSeen(seen, SOMETIMES);
 });
 
-testThatSeedsRepeat(main);
-testBroken(main, BROKEN, 100);
+testThatSeedsRepeat(file);
+testBroken(file, BROKEN, 100);

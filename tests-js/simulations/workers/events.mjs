@@ -1,5 +1,8 @@
+import { LEASE_EVENTS } from "../leases.mjs";
+
 /** What must have happened in some run, or the simulation proves less than it says. */
 export const SOMETIMES = [
+  ...LEASE_EVENTS,
   "acquired",
   "renewed",
   "lost",
@@ -26,10 +29,6 @@ export const SOMETIMES = [
   "a request is carried out twice",
   "the store fails",
   "the store fails for a while",
-  "the store is away for longer than a window",
-  "the store loses writes",
-  "a fence is raised",
-  "every node id is held",
   "a clock is a window ahead",
   "a clock is behind the window",
   "LEASE_EXPIRED",

@@ -5,9 +5,8 @@
 // inside of a call. workerd (2026-11-17) runs them where an isolate reads `globalThis.process` for the first time, unless the code
 // that reads it is in a microtask itself. Here they run at the first random number of a request too.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { SimulatedWorld } from "../simulated-time.mjs";
+import { SimulatedWorld, START_MS } from "../world.mjs";
 
-export const START_MS = 1_780_000_000_000;
 /** How far the clock of an event may be behind that of the one before. */
 export const STEP_BACK_MS = 200;
 
@@ -111,12 +110,33 @@ export class Isolate {
 export class WorkersWorld extends SimulatedWorld {
   isolates = [];
   names = 0;
-  /** How many times slower everything is. */
-  scale = 1;
+  /** How many requests to the store one request has made at most. */
+  most = 0;
+  /** How many requests to the store there were, and how many calls to the Worker that had what they wanted at once. */
+  asks = 0;
+  sync = 0;
 
-  constructor(seed, evaluate, options) {
+  /** `evaluate` is the compiled script, and `options` are those of any world. */
+  constructor(seed, { evaluate, ...options }) {
     super(seed, options);
     this.evaluate = evaluate;
+  }
+
+  burst(isolate) {
+    for (let left = 2 + this.random.below(5); left > 0; left--) this.request(isolate);
+  }
+
+  addIsolate() {
+    if (this.isolates.length < 5) this.newIsolate();
+  }
+
+  evictOne(isolate) {
+    if (this.isolates.length > 1) this.evict(isolate);
+  }
+
+  calm() {
+    super.calm();
+    for (const isolate of this.isolates) isolate.setClock(0);
   }
 
   /** The request whose event this is. Code of another one runs in it only if they share a promise. */

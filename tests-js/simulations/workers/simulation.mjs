@@ -2,7 +2,7 @@
 // a store, and a network between them, in fake time. What happens follows from a seed.
 //
 //   node tests-js/simulations/workers/simulation.mjs SEED [NAME]    replays a seed, with a line for each step,
-//                                                                      on a client of broken-clients.mjs
+//                                                                      on a client of broken.mjs
 //
 // isolates.mjs has the runtime. An object that is aborted loses the writes that were not answered.
 //
@@ -10,16 +10,13 @@
 // code of one request runs in an event of another, as it does where requests share a promise; every request that is not cancelled
 // ends within its time; one renewal at a time beside requests, and a bounded rate of requests to the store; after the faults stop,
 // every isolate mints again.
-import { Layout } from "frazil";
-import { FaultyStore } from "../../lease/faulty-store.mjs";
-import { IssuedIds } from "../lease-driver/ids.mjs";
+import { SCOPE, VERBS, withLeases } from "../leases.mjs";
+import { main } from "../main.mjs";
+import { BROKEN } from "./broken.mjs";
 import { SOMETIMES } from "./events.mjs";
 import { compile } from "./isolate-code.mjs";
-import { Isolate, Request, START_MS, STEP_BACK_MS, WorkersWorld } from "./isolates.mjs";
+import { Isolate, Request, STEP_BACK_MS, WorkersWorld } from "./isolates.mjs";
 
-const ENTRY = "workers/leased.ts";
-/** The shortest window. Every fourth seed has one that is ten times as long, with everything else slowed down as well. */
-const SHORT_MS = 3000;
 /** How many requests to the store one request to the Worker may make. Measured: at most 15 in 600 seeds, where no clock was set. */
 const MAX_ASKED = 24;
 /**
@@ -53,7 +50,7 @@ class LeasingIsolate extends Isolate {
     super(world, name, aheadMs);
     const { random } = world;
     this.options = {
-      scope: world.scope,
+      scope: SCOPE,
       windowMs: world.windowMs,
       maxAsyncWaitMs: random.one([200, 1000, 5000]),
       time: random.one(["wall", "store"]),
@@ -66,42 +63,22 @@ class LeasingIsolate extends Isolate {
   }
 }
 
-class World extends WorkersWorld {
-  storeAheadMs = 0;
-  storeAwayUntilMs = 0;
-  storeFailsUntilMs = 0;
+class World extends withLeases(WorkersWorld, "edge") {
   /** Writes of the object that are not durable yet: their answers wait. */
   batch = [];
-  most = 0;
-  asks = 0;
-  sync = 0;
 
   constructor(seed, evaluate, log) {
-    super(seed, evaluate, { log, replay: "tests-js/simulations/workers/simulation.mjs", listed: SOMETIMES });
-    this.scale = seed % 4 === 3 ? 10 : 1;
-    this.windowMs = SHORT_MS * this.scale;
-    this.timeoutMs = this.windowMs / 10;
-    this.scope = "simulated";
-    this.memory = FaultyStore.with({
-      now: () => Math.floor(START_MS + this.ms + this.storeAheadMs),
-      scope: this.scope,
-      layout: "edge",
-      nodes: { from: 0, to: 2 + this.random.below(3) },
-      windowMaxMs: this.windowMs,
-    });
-    this.ids = new IssuedIds(Layout.named("edge"), this.memory.grants);
+    super(seed, { evaluate, log, name: "workers", listed: SOMETIMES });
   }
 
   /** Carries out an operation in the object. `settle` is called when what it wrote is durable, or it was aborted. */
-  async execute(verb, request, settle) {
+  async execute(name, verb, request, settle) {
     if (this.batch.length === 0) {
-      const { grants } = this.memory;
-      this.before = { backup: this.memory.save(), grants: grants.length };
+      this.before = { saved: this.leases.save(), grants: this.leases.grants.length };
       const batch = this.batch;
       this.after(1 + this.random.below(5), () => this.flush(batch));
     }
-    this.memory.calls.length = 0;
-    const result = await this.memory[verb](request);
+    const result = await this.carryOut(name, verb, request);
     this.batch.push((error) => settle(error ?? result));
     return result;
   }
@@ -116,9 +93,9 @@ class World extends WorkersWorld {
     if (this.batch.length > 0) this.sometimes("the object is aborted, and a write rolled back");
     this.step(`the object is aborted with ${this.batch.length} writes`);
     if (this.batch.length === 0) return;
-    const { backup, grants } = this.before;
-    this.memory.restore(backup);
-    this.memory.grants.length = grants;
+    const { saved, grants } = this.before;
+    this.leases.restore(saved);
+    this.leases.grants.length = grants;
     const batch = this.batch;
     this.batch = [];
     for (const settle of batch) settle(new Error("the object was reset"));
@@ -142,7 +119,7 @@ class World extends WorkersWorld {
       const asking = [...isolate.requests].filter((other) => other !== request && other.isAlive && other.isAsking);
       if (asking.length > 0) this.sometimes("several requests ask for one lease");
       if (asking.some(({ nowMs }) => nowMs === request.nowMs)) this.sometimes("two requests ask at one time");
-      const beside = verb === "renew" && sent.untilMs > request.nowMs + 1100 && this.storeAheadMs === 0;
+      const beside = verb === "renew" && sent.untilMs > request.nowMs + 1100 && this.storeIsRight;
       if (beside && !request.isBlocked) this.checkBeside(isolate, request);
       const open = { verb, isSettled: false };
       request.isAsking = true;
@@ -178,43 +155,35 @@ class World extends WorkersWorld {
             this.sometimes("a request is lost");
             return;
           }
-          const fenceMs = this.memory.fenceMs(this.scope);
-          const result = await this.execute(verb, sent, (outcome) => {
+          const result = await this.execute(request.name, verb, sent, (outcome) => {
             if (kind < 0.1) this.sometimes("an answer is lost");
             else if (kind < 0.13 || outcome instanceof Error) {
               this.sometimes("the store fails");
               settle(reject, outcome instanceof Error ? outcome : new Error("connection reset"));
             } else settle(resolve, outcome);
           });
-          this.step(`store: ${verb} of ${request.name}: ${JSON.stringify(result)}`);
-          if (result?.granted) this.granted(isolate, verb, sent, result);
-          if (result?.reason === "exhausted") this.sometimes("every node id is held");
+          if (result?.granted) this.granted(isolate, result);
           if (verb !== "release" && isolate.released?.has(sent.grant) && result?.granted === false)
             this.sometimes("a late request after a release is refused");
           if (verb === "release") {
             isolate.released ??= new Set();
             isolate.released.add(sent.grant);
           }
-          if (verb === "ensure" && this.memory.fenceMs(this.scope) > fenceMs) this.sometimes("a fence is raised");
           if (kind >= 0.13 && kind < 0.18) {
             this.sometimes("a request is carried out twice");
-            this.after(this.delay(), () => this.execute(verb, sent, () => {}));
+            this.after(this.delay(), () => this.execute(request.name, verb, sent, () => {}));
           }
         });
       });
     };
-    const verbs = ["acquire", "renew", "release", "ensure"];
-    return { name: "simulated", identity: isolate, ...Object.fromEntries(verbs.map((verb) => [verb, call(verb)])) };
+    return { name: "simulated", identity: isolate, ...Object.fromEntries(VERBS.map((verb) => [verb, call(verb)])) };
   }
 
-  granted(isolate, verb, { grant }, { node, fromMs }) {
+  granted(isolate, { node }) {
     this.owners ??= new Map();
     const owner = this.owners.get(node);
     if (owner !== undefined && owner !== isolate) this.sometimes("a node id has another isolate");
     this.owners.set(node, isolate);
-    const isNew = this.memory.grants.filter((given) => given.grant === grant).length === 1;
-    if (verb === "acquire" && isNew && this.ids.lastMs.get(node) >= fromMs)
-      this.fail(`the window of ${isolate.name} begins before the end of what was minted`);
   }
 
   /** While a lease is held, one request has it renewed. Others may when the time of that attempt is over. */
@@ -374,6 +343,17 @@ class World extends WorkersWorld {
     return isolate;
   }
 
+  stepClock(isolate) {
+    const { random } = this;
+    const stepMs = this.scale * random.one([-5000, -1500, -50, 50, 1500, 5000]);
+    isolate.setClock(random.chance(0.3) ? 0 : isolate.aheadMs + stepMs);
+    this.step(`the clock of ${isolate.name} is ${isolate.aheadMs} ms ahead`);
+  }
+
+  storeLosesWrites() {
+    if (this.batch.length === 0) super.storeLosesWrites();
+  }
+
   close(isolate) {
     const { generator } = isolate;
     if (generator === undefined) return;
@@ -402,8 +382,8 @@ class World extends WorkersWorld {
 const ACTIONS = {
   request: 40,
   burst: 14,
-  isolate: 4,
-  evict: 3,
+  addIsolate: 4,
+  evictOne: 3,
   close: 2,
   stepClock: 4,
   storeAway: 2,
@@ -412,69 +392,15 @@ const ACTIONS = {
   storeLosesWrites: 1,
   stepStoreClock: 1,
 };
-const WEIGHTED = Object.entries(ACTIONS).flatMap(([name, weight]) => Array(weight).fill(name));
-
-function act(w) {
-  const { random } = w;
-  const name = random.one(WEIGHTED);
-  const isolate = random.one(w.isolates);
-  if (name === "request") w.request(isolate);
-  else if (name === "burst") for (let left = 2 + random.below(5); left > 0; left--) w.request(isolate);
-  else if (name === "isolate") {
-    if (w.isolates.length < 5) w.newIsolate();
-  } else if (name === "evict") {
-    if (w.isolates.length > 1) w.evict(isolate);
-  } else if (name === "close") w.close(isolate);
-  else if (name === "stepClock") {
-    const stepMs = w.scale * random.one([-5000, -1500, -50, 50, 1500, 5000]);
-    isolate.setClock(random.chance(0.3) ? 0 : isolate.aheadMs + stepMs);
-    w.step(`the clock of ${isolate.name} is ${isolate.aheadMs} ms ahead`);
-  } else if (name === "storeAway") {
-    const forMs = w.scale * random.one([200, 1000, 4000, 7000]);
-    w.step(`the store is away for ${forMs} ms`);
-    w.storeAwayUntilMs = w.ms + forMs;
-    if (forMs > w.windowMs) w.sometimes("the store is away for longer than a window");
-  } else if (name === "storeFails") {
-    const forMs = w.scale * random.one([200, 4000]);
-    w.step(`the store fails for ${forMs} ms`);
-    w.storeFailsUntilMs = w.ms + forMs;
-  } else if (name === "abortObject") w.abortObject();
-  else if (name === "storeLosesWrites") {
-    if (w.batch.length > 0) return;
-    if (w.backup && w.ms - w.backupMs < 4000 * w.scale) {
-      w.step("the store loses its last writes");
-      w.sometimes("the store loses writes");
-      w.memory.restore(w.backup);
-      w.memory.failOver();
-      w.backup = undefined;
-    } else {
-      w.backup = w.memory.save();
-      w.backupMs = w.ms;
-    }
-  } else if (name === "stepStoreClock") {
-    // Not at the same time as lost writes: that is not promised.
-    if (w.seed % 2 === 0) return;
-    w.storeAheadMs += w.scale * random.one([-2000, -500, 500, 2000]);
-    w.step(`the store's clock is ${w.storeAheadMs} ms ahead`);
-  }
-}
 
 /** Runs a seed. Returns what happened in it. */
-export async function simulate(seed, { evaluate, log, actions = 70 } = {}) {
-  const w = new World(seed, evaluate ?? (await shipped()), log);
+export async function simulate(seed, { evaluate, log }) {
+  const w = new World(seed, evaluate, log);
   w.newIsolate();
   w.newIsolate();
-  for (let action = 0; action < actions; action++) {
-    await w.advance(w.random.below(400 * w.scale));
-    act(w);
-  }
+  await w.happen(70, 400, ACTIONS, () => w.isolates);
   // The faults stop, the clocks are set right, and every isolate mints again.
-  w.step("the faults stop");
-  w.faults = false;
-  w.storeAwayUntilMs = 0;
-  w.storeFailsUntilMs = 0;
-  w.storeAheadMs = 0;
-  for (const isolate of w.isolates) isolate.setClock(0);
+  w.calm();
   // At most as many as there are node ids.
   for (const isolate of w.isolates.slice(3)) w.evict(isolate);
   await w.advance(20_000 * w.scale);
@@ -492,18 +418,7 @@ export async function simulate(seed, { evaluate, log, actions = 70 } = {}) {
   return { seen: w.seen, ids: w.ids.size, most: w.most, asks: w.asks, sync: w.sync };
 }
 
-let compiled;
+/** The client, or one that is broken. */
+const load = async (broken) => ({ evaluate: await compile("workers/leased.ts", broken) });
 
-/** The shipped client. */
-function shipped() {
-  compiled ??= compile(ENTRY);
-  return compiled;
-}
-
-if (process.argv[1] === import.meta.filename) {
-  const seed = Number(process.argv[2] ?? 1);
-  const name = process.argv[3];
-  const evaluate = name && (await compile(ENTRY, (await import("./broken-clients.mjs")).BROKEN[name]));
-  const { seen, ...counts } = await simulate(seed, { evaluate, log: (line) => process.stdout.write(`${line}\n`) });
-  process.stdout.write(`seed ${seed}: ${JSON.stringify(counts)}; ${[...seen].join("; ")}\n`);
-}
+if (process.argv[1] === import.meta.filename) await main({ simulate, broken: BROKEN, load });

@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { assertSeen, runHalves, testBroken, testThatSeedsRepeat } from "../seeds.mjs";
-import { BROKEN } from "./broken-clients.mjs";
+import { BROKEN } from "./broken.mjs";
 import { SOMETIMES } from "./events.mjs";
 
 const SEEDS = 600;
-const main = join(import.meta.dirname, "simulation-main.mjs");
+const file = join(import.meta.dirname, "simulation.mjs");
 
 // docs/safety.md: 22, 23, 24, 25, 27
 test(`${SEEDS} seeds, in which no ID repeats, no request hangs, and every isolate mints in the end`, async (context) => {
-  const { sum, most, seen } = await runHalves(main, SEEDS);
+  const { sum, most, seen } = await runHalves(file, SEEDS);
   context.diagnostic(
     `seeds 0 to ${SEEDS - 1}: ${sum("ids")} IDs, ${sum("asks")} requests to the store, at most ${most("most")} of one request`,
   );
@@ -19,5 +19,5 @@ test(`${SEEDS} seeds, in which no ID repeats, no request hangs, and every isolat
   assertSeen(seen, SOMETIMES);
 });
 
-testThatSeedsRepeat(main);
-testBroken(main, BROKEN, 300);
+testThatSeedsRepeat(file);
+testBroken(file, BROKEN, 300);

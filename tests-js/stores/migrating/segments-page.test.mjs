@@ -1,4 +1,4 @@
-// The sections of docs/moving-in.md about segments: their statements and programs, in their order and as they are printed, beside
+// The sections of docs/migrating-fleets.md about segments: their statements and programs, in their order and as they are printed, beside
 // processes of the old generation that take numbers all the while.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -14,7 +14,7 @@ import { COSID, CosId } from "./old-cosid-segments.mjs";
 import { LEAF_ALLOC, Leaf } from "./old-leaf-segments.mjs";
 import { TINY_ID_INFO, Tinyid } from "./old-tinyid.mjs";
 
-const page = readFileSync(new URL("../../../docs/moving-in.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../docs/migrating-fleets.md", import.meta.url), "utf8");
 
 /** The blocks of a section, and where its steps are indented, without that. */
 function blocksOf(heading) {

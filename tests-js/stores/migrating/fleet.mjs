@@ -76,7 +76,7 @@ function newGeneration({ url, broken, ...task }) {
  * `onlyOld`: only those of the old generation.
  */
 export async function runFleet({ seconds = 0, isEnough = () => true, java, frazil, onlyOld = false, seed = 20261122 }) {
-  const out = mkdtempSync(join(tmpdir(), "frazil-moving-in-"));
+  const out = mkdtempSync(join(tmpdir(), "frazil-migrating-"));
   const random = randomNumbers(seed);
   const struck = {};
   const count = (name) => {

@@ -1,4 +1,5 @@
-// What the simulations in fake time share: seeded random numbers, and a world whose events run in the order of their times.
+// What the simulations in fake time share: seeded random numbers, and a world whose events run in the order of their times, with a
+// store that is away or fails for a while.
 
 /** Seeded random numbers (mulberry32). */
 function randomFrom(seed) {
@@ -20,8 +21,11 @@ function randomFrom(seed) {
 // Kept, since a simulation may replace it.
 export const rightNow = setImmediate;
 
+/** What true time 0 is in Unix milliseconds. */
+export const START_MS = 1_780_000_000_000;
+
 /** The world whose time passes. A simulation runs one after the other. */
-let running;
+export let running;
 process.on("unhandledRejection", (error) => {
   if (running === undefined) throw error;
   running.failure ??= running.failureOf(`unhandled rejection: ${error?.stack ?? error}`);
@@ -42,19 +46,30 @@ export class SimulatedWorld {
   /** What has happened. */
   seen = new Set();
   faults = true;
+  /** How many times slower everything is. */
+  scale = 1;
+  /** Until when the store answers nobody. */
+  storeAwayUntilMs = 0;
+  /** Until when it answers with errors. */
+  storeFailsUntilMs = 0;
   /** The first thing that was wrong. Kept, since the code under test may catch what is thrown. */
   failure;
   #log;
   #replay;
   #listed;
+  #bound;
 
-  /** `replay`: the file that replays a seed. `listed`: what may happen. */
-  constructor(seed, { log, replay, listed }) {
+  /**
+   * `name`: the folder of the simulation. `listed`: what may happen. `bound`: a time in words and in milliseconds, and whether the store
+   * was away for longer is among that.
+   */
+  constructor(seed, { log, name, listed, bound }) {
     this.seed = seed;
     this.random = randomFrom(seed);
     this.#log = log;
-    this.#replay = replay;
+    this.#replay = `tests-js/simulations/${name}/simulation.mjs`;
     this.#listed = listed;
+    this.#bound = bound;
     running = this;
   }
 
@@ -74,6 +89,49 @@ export class SimulatedWorld {
 
   failureOf(text) {
     return new Error(`seed ${this.seed}, ${this.ms} ms: ${text}\nTo replay it: node ${this.#replay} ${this.seed}`);
+  }
+
+  /**
+   * Lets that many things happen, each some time after the one before. `weights`: by the names of methods, how often each is drawn. A
+   * method is given the one that it happens to.
+   */
+  async happen(count, pauseMs, weights, everyone) {
+    const names = Object.entries(weights).flatMap(([name, weight]) => Array(weight).fill(name));
+    for (let left = count; left > 0; left--) {
+      await this.advance(this.random.below(pauseMs * this.scale));
+      this.checkBetween();
+      const name = this.random.one(names);
+      await this.act(name, this.random.one(everyone()));
+    }
+  }
+
+  act(name, who) {
+    return this[name](who);
+  }
+
+  /** What is checked between two things that happen. */
+  checkBetween() {}
+
+  storeAway() {
+    const forMs = this.scale * this.random.one([200, 1000, 4000, 7000]);
+    this.step(`the store is away for ${forMs} ms`);
+    this.storeAwayUntilMs = this.ms + forMs;
+    const { words, ms } = this.#bound;
+    if (forMs > ms) this.sometimes(`the store is away for longer than ${words}`);
+  }
+
+  storeFails() {
+    const forMs = this.scale * this.random.one([200, 4000]);
+    this.step(`the store fails for ${forMs} ms`);
+    this.storeFailsUntilMs = this.ms + forMs;
+  }
+
+  /** The faults stop. */
+  calm() {
+    this.step("the faults stop");
+    this.faults = false;
+    this.storeAwayUntilMs = 0;
+    this.storeFailsUntilMs = 0;
   }
 
   /** Adds an event: what to `run`, and `atMs` when. */

@@ -21,7 +21,7 @@ const ENOUGH_MS = 60_000;
  * `ENOUGH` (a mutant: until a number repeats), ends them, and counts.
  */
 export async function startSegments({ of, old, fresh, mutant, seed = 20261122 }) {
-  const out = mkdtempSync(join(tmpdir(), "frazil-moving-in-"));
+  const out = mkdtempSync(join(tmpdir(), "frazil-migrating-"));
   const random = randomNumbers(seed);
   const common = { out, of, mutant, batch: 50, pauseMs: 5 };
   const start = (tasks, isOld) =>

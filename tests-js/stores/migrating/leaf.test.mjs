@@ -1,114 +1,15 @@
-// A fleet of Meituan Leaf is replaced by Frazil, one by one, with both minting: on a real ZooKeeper, with data in Leaf's format. The
-// Java servers are played by old-leaf.mjs.
+// A fleet of Meituan Leaf is replaced by Frazil, one by one, with both minting: on a real ZooKeeper, with data in Leaf's format.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { test } from "node:test";
 import { lease } from "frazil/lease";
 import { LeafStore } from "frazil/stores/zookeeper";
 import zookeeper from "node-zookeeper-client";
-import { attempt, hex, stoppingPlace } from "../kit/attempts.mjs";
-import { call, closeClient, connectClient, startServer } from "../zookeeper/server.mjs";
+import { attempt } from "../kit/attempts.mjs";
+import { call } from "../zookeeper/server.mjs";
+import { administrator, connectAnew, folder, folderOf, LEAF, laterBy, newFleet, play, server } from "./leaf-fleet.mjs";
 
-const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-const folder = mkdtempSync(join(tmpdir(), "frazil-leaf-"));
-const LEAF = "1288834974657 1ms time41 node10 sequence12";
-let server;
-let administrator;
-let fleets = 0;
-const children = new Set();
-before(async () => {
-  server = await startServer();
-  administrator = await connectClient(server.port);
-});
-after(async () => {
-  for (const child of children) child.kill("SIGKILL");
-  closeClient(administrator);
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
-
-/** A server of either generation. `started` resolves to what it reported first about its number. */
-function play(program, options) {
-  const child = spawn(process.execPath, [file(program), JSON.stringify({ port: server.port, ...options })], {
-    stdio: ["ignore", "pipe", "pipe"],
-    cwd: tmpdir(),
-  });
-  children.add(child);
-  const events = [];
-  let errors = "";
-  child.stderr.on("data", (chunk) => {
-    errors += chunk;
-  });
-  const ended = new Promise((resolve) => child.once("close", resolve)).then((status) => {
-    children.delete(child);
-    return { status, errors };
-  });
-  const started = new Promise((resolve, reject) => {
-    let text = "";
-    child.stdout.on("data", (chunk) => {
-      text += chunk;
-      const lines = text.split("\n");
-      text = lines.pop();
-      events.push(...lines.map((line) => JSON.parse(line)));
-      const ready = events.find(({ workerId }) => workerId !== undefined);
-      if (ready) resolve(ready);
-    });
-    ended.then(() => reject(new Error(`${program} ended before it minted: ${errors}${JSON.stringify(events)}`)));
-  });
-  started.catch(() => {});
-  const end = async (signal) => {
-    child.kill(signal);
-    child.kill("SIGCONT");
-    return ended;
-  };
-  return { child, events, started, ended, end };
-}
-
-/** A fleet of its own: servers of both generations whose IDs go to one folder. */
-function newFleet({ isPlain = false } = {}) {
-  const number = ++fleets;
-  const leafName = `com.example.fleet${number}`;
-  const scope = `fleet-${number}`;
-  const outs = [];
-  const out = (name) => {
-    const path = join(folder, `${number}-${name}-${outs.length}`);
-    outs.push(path);
-    return path;
-  };
-  return {
-    leafName,
-    scope,
-    forever: `/snowflake/${leafName}/forever`,
-    java: (name) => {
-      const options = { leafName, ip: "10.0.0.1", leafPort: String(8000 + name), folder: join(folder, `tmp${number}`) };
-      return play("old-leaf.mjs", { ...options, out: out(`java${name}`) });
-    },
-    frazil: (name) => play("frazil-beside-leaf.mjs", { leafName, scope, isPlain, out: out(`frazil${name}`) }),
-    store: () => new LeafStore(administrator, { leafName }),
-    /** All IDs of the fleet: how many, and how many more than once. */
-    count() {
-      const arrays = outs.filter(existsSync).map((path) => {
-        const bytes = readFileSync(path);
-        return new BigUint64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + (bytes.length & ~7)));
-      });
-      const all = new BigUint64Array(arrays.reduce((sum, { length }) => sum + length, 0));
-      let at = 0;
-      for (const array of arrays) {
-        all.set(array, at);
-        at += array.length;
-      }
-      all.sort();
-      let repeats = 0;
-      for (let i = 1; i < all.length; i++) if (all[i] === all[i - 1]) repeats++;
-      return { ids: all.length, repeats };
-    },
-  };
-}
 
 // docs/safety.md: 22, 23
 test("a fleet is replaced one by one, through kills, pauses, restarts and a ZooKeeper that is away: no ID repeats", async () => {
@@ -153,9 +54,7 @@ test("a fleet is replaced one by one, through kills, pauses, restarts and a ZooK
   assert.ok(taken.has(workerId));
   await sleep(1000);
   await server.start();
-  // The client of before may wait without end for the server, which does not answer all that connect while it starts.
-  closeClient(administrator);
-  administrator = await connectClient(server.port);
+  await connectAnew();
   frazil.push(fleet.frazil(4));
   await frazil[4].started;
 
@@ -190,23 +89,6 @@ test("the same check catches node ids that are drawn without the numbering of Le
   const { ids, repeats } = fleet.count();
   assert.ok(repeats > 0, `0 repeats of ${ids} IDs`);
 });
-
-/** Leaf's folder with a znode of a Java server for each given time of its last upload. */
-async function folderOf(fleet, ...times) {
-  const path = ["", "snowflake", fleet.leafName, "forever"];
-  for (let length = 2; length <= path.length; length++)
-    await call(administrator, "create", path.slice(0, length).join("/")).catch((error) =>
-      assert.equal(error.name, "NODE_EXISTS"),
-    );
-  const names = [];
-  for (const [at, timestamp] of times.entries()) {
-    const data = Buffer.from(JSON.stringify({ ip: "10.0.0.1", port: String(8000 + at), timestamp }));
-    const mode = zookeeper.CreateMode.PERSISTENT_SEQUENTIAL;
-    const [name] = await call(administrator, "create", `${fleet.forever}/10.0.0.1:${8000 + at}-`, data, mode);
-    names.push(name);
-  }
-  return names;
-}
 
 const endpoint = async (path) => JSON.parse((await call(administrator, "getData", path))[0]);
 
@@ -307,19 +189,6 @@ test("a number is handed over when its server has been silent, from beyond what 
   await again.end("SIGKILL");
 });
 
-/** A client whose writes answer with a later time, as those of a leader do later on. */
-const laterBy = (client, ms) =>
-  new Proxy(client, {
-    get(target, name) {
-      if (name !== "setData") return typeof target[name] === "function" ? target[name].bind(target) : target[name];
-      return (path, data, version, callback) =>
-        target.setData(path, data, version, (error, stat) => {
-          if (stat) stat.mtime.writeBigInt64BE(stat.mtime.readBigInt64BE() + BigInt(ms));
-          callback(error, stat);
-        });
-    },
-  });
-
 test("number 0 is never taken: the server that makes the folder uses it whatever its number is", async () => {
   const fleet = newFleet();
   await folderOf(fleet);
@@ -410,106 +279,6 @@ test("without Leaf's folder, with another layout, or when all numbers are used u
     retryable: false,
     message: /no node id of its own.*whose largest number is 2: hand over.*adopt\(\)/,
   });
-});
-
-// docs/safety.md: 22
-test("after leave() the store numbers beyond the largest number of Leaf, and holders go on without the folder", async () => {
-  const fleet = newFleet();
-  const { scope } = fleet;
-  const [first, second] = await folderOf(fleet, Date.now(), Date.now());
-  const store = fleet.store();
-  await store.init({ scope, layout: "leaf" });
-  const held = await store.acquire(attempt({ scope, layout: LEAF, windowMs: 20_000 }));
-  assert.equal(held.node, 2);
-  // Servers of Leaf that may run, and another scope that draws from the folder.
-  await assert.rejects(store.leave({ scope }), { code: "STATE_CONFLICT", message: /10\.0\.0\.1:800\d.*silent/ });
-  const later = new LeafStore(laterBy(administrator, 10 * 60_000), { leafName: fleet.leafName });
-  await store.init({ scope: `${scope}-2`, layout: "leaf" });
-  const foreign = await store.acquire(attempt({ scope: `${scope}-2`, layout: LEAF }));
-  await assert.rejects(later.leave({ scope }), { code: "STORE_REFUSED", message: /of another scope/ });
-  const [names] = await call(administrator, "getChildren", fleet.forever);
-  const other = names.find((name) => name.endsWith(`-000000000${foreign.node}`));
-  await call(administrator, "remove", `${fleet.forever}/${other}`);
-  await assert.rejects(later.leave({ scope: "nowhere" }), { code: "STORE_NOT_INITIALISED" });
-  // A scope of the wrong store.
-  const { ZooKeeperStore } = await import("frazil/stores/zookeeper");
-  const plain = new ZooKeeperStore(administrator);
-  await assert.rejects(plain.acquire(attempt({ scope, layout: LEAF })), {
-    code: "STORE_REFUSED",
-    message: /LeafStore/,
-  });
-
-  await later.leave({ scope });
-  await assert.rejects(later.leave({ scope }), { code: "STATE_CONFLICT" });
-  for (const name of [first, second]) await call(administrator, "remove", name);
-  for (const name of (await call(administrator, "getChildren", fleet.forever))[0])
-    await call(administrator, "remove", `${fleet.forever}/${name}`);
-  await call(administrator, "remove", fleet.forever);
-  const renewed = await store.renew({
-    scope,
-    grant: held.grant,
-    node: held.node,
-    untilMs: held.untilMs,
-    nonce: hex(),
-    windowMs: 30_000,
-    layout: LEAF,
-  });
-  assert.ok(renewed.granted && renewed.untilMs > held.untilMs);
-  const nodes = [];
-  for (const each of [store, plain, store]) nodes.push((await each.acquire(attempt({ scope, layout: LEAF }))).node);
-  assert.equal(new Set(nodes).size, 3);
-  for (const node of nodes) assert.ok(node > foreign.node, `${nodes}`);
-});
-
-test("a process that was paused during leave() adds no number after it, and a call that was broken off is repeated", async () => {
-  const fleet = newFleet();
-  const { scope } = fleet;
-  await folderOf(fleet, 0);
-  await fleet.store().init({ scope, layout: "leaf" });
-  const late = laterBy(administrator, 10 * 60_000);
-  // A process that is paused before it takes a number, and one whose leave() ends before the record is written.
-  const { stop, arrived, goOn } = stoppingPlace();
-  const client = new Proxy(administrator, {
-    get(target, name) {
-      const value = target[name];
-      if (name !== "transaction") return typeof value === "function" ? value.bind(target) : value;
-      return () => {
-        const transaction = target.transaction();
-        const commit = transaction.commit.bind(transaction);
-        const create = transaction.create.bind(transaction);
-        let isNumber = false;
-        transaction.create = (path, ...rest) => {
-          isNumber ||= path.startsWith(fleet.forever);
-          return create(path, ...rest);
-        };
-        transaction.commit = (callback) => (isNumber ? stop().then(() => commit(callback)) : commit(callback));
-        return transaction;
-      };
-    },
-  });
-  const slow = new LeafStore(client, { leafName: fleet.leafName });
-  const acquired = slow.acquire(attempt({ scope, layout: LEAF })).catch((error) => error);
-  await arrived;
-  const record = `/frazil/${scope}`;
-  const broken = new Proxy(late, {
-    get(target, name) {
-      const value = target[name];
-      if (name !== "setData") return typeof value === "function" ? value.bind(target) : value;
-      return (path, ...rest) =>
-        path === record ? rest.at(-1)(Object.assign(new Error("gone"), { code: -4 })) : value(path, ...rest);
-    },
-  });
-  await assert.rejects(new LeafStore(broken, { leafName: fleet.leafName }).leave({ scope }));
-  await assert.rejects(fleet.store().acquire(attempt({ scope, layout: LEAF })), {
-    code: "STORE_UNAVAILABLE",
-    message: /leave\(\) was called/,
-  });
-  await new LeafStore(late, { leafName: fleet.leafName }).leave({ scope });
-  goOn();
-  assert.equal((await acquired).code, "STORE_UNAVAILABLE");
-  const nodes = [];
-  for (let at = 0; at < 2; at++) nodes.push((await fleet.store().acquire(attempt({ scope, layout: LEAF }))).node);
-  assert.ok(nodes[0] !== nodes[1] && nodes.every((node) => node >= 1), `${nodes}`);
 });
 
 test("the constructor refuses what is no name", () => {

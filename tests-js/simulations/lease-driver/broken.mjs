@@ -1,4 +1,5 @@
 // Lease drivers that are wrong on purpose: the shipped sources with a line changed. The checker of the simulation must find each.
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { bundleChanged, sources } from "../changed-sources.mjs";
 
@@ -93,15 +94,22 @@ export const BROKEN = {
   },
 };
 
-/** Builds a broken driver into a folder, and returns the path of the module. */
-export async function buildBroken(name, folder) {
-  const outfile = join(folder, `${name.replaceAll(/\W+/g, "-")}.mjs`);
-  await bundleChanged(BROKEN[name], {
-    entryPoints: [join(sources, "lease/index.ts")],
-    outfile,
-    format: "esm",
-    loader: { ".wasm": "empty" },
-    external: ["frazil"],
-  });
-  return outfile;
+/** The call of a driver that is broken. It is built in this folder, so that `frazil` resolves to the same package. */
+export async function load(broken) {
+  if (broken === undefined) return {};
+  const folder = mkdtempSync(join(import.meta.dirname, ".broken-"));
+  try {
+    const outfile = join(folder, "lease.mjs");
+    await bundleChanged(broken, {
+      entryPoints: [join(sources, "lease/index.ts")],
+      outfile,
+      format: "esm",
+      loader: { ".wasm": "empty" },
+      external: ["frazil"],
+    });
+    const { lease } = await import(outfile);
+    return { lease };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }

@@ -1,4 +1,4 @@
-// Moving in from CosId: a real MariaDB with its table, processes of both generations side by side, and what either finds in the
+// Migrating from CosId: a real MariaDB with its table, processes of both generations side by side, and what either finds in the
 // table.
 //
 // FRAZIL_MOVING_S is the duration of a run of the fleet.
@@ -240,7 +240,7 @@ test("giving numbers back, with the statements of the guide", async (t) => {
   const leases = await Promise.all([lease(store, OPTIONS), lease(store, OPTIONS)]);
   const used = leases.map((ids) => ids.decode(ids.next()));
   await Promise.all(leases.map((ids) => ids.close()));
-  const guide = readFileSync(new URL("../../../docs/moving-in.md", import.meta.url), "utf8");
+  const guide = readFileSync(new URL("../../../docs/migrating-fleets.md", import.meta.url), "utf8");
   const statements = /### Giving numbers back.*?```sql\n(.*?)```/s.exec(guide)[1];
   for (const statement of statements.split(";").slice(0, -1)) await query(statement);
   assert.equal((await query("SELECT name FROM cosid_machine WHERE instance_id LIKE 'frazil:%'")).length, 0);
