@@ -1,8 +1,8 @@
 //! The reference model that the vectors come from. It is written to be obviously right, and is slow.
 //!
-//! A layout is a list of fields, and an ID is taken apart by division. The generator issues one ID after another, keeps the
-//! tick, the clock id and the index within them as numbers, and keeps a set of every ID that it issued. It has no bit
-//! operations on IDs, no packed state and no blocks.
+//! A layout is a list of fields, and an ID is taken apart by division. IDs are issued one after another; what was issued is a
+//! tick, a clock id and the index within them, as numbers, and the generator keeps a set of every ID. There are no bit
+//! operations on IDs, no packed state, and a block is what calls for one ID get.
 //!
 //! * **Shares no code with `crates/core`**: the named layouts, the error codes and the sentences of the rules are written out
 //!   again. An error in them goes unnoticed only if it is made in both places.
@@ -17,5 +17,6 @@
 pub(crate) mod errors;
 pub(crate) mod generator;
 pub(crate) mod layout;
+pub(crate) mod minting;
 pub(crate) mod segment;
 pub(crate) mod text;

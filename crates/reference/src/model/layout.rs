@@ -3,10 +3,14 @@
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// Ticks since the epoch.
     Time,
+    /// The node id, or a part of it.
     Node,
+    /// The clock id.
     Clock,
+    /// The sequence number.
     Sequence,
 }
 
@@ -23,10 +27,13 @@ impl Kind {
 
 /// A field of a layout. Only node fields have a name: that of a part of the node id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Field {
-    pub(crate) kind: Kind,
-    pub(crate) bits: u32,
-    pub(crate) name: Option<&'static str>,
+pub struct Field {
+    /// What it holds.
+    pub kind: Kind,
+    /// Its width.
+    pub bits: u32,
+    /// The name of a part of the node id.
+    pub name: Option<&'static str>,
 }
 
 impl Field {
@@ -51,13 +58,17 @@ pub(crate) const fn sequence(bits: u32) -> Field {
     Field { kind: Kind::Sequence, bits, name: None }
 }
 
-/// A layout. The fields are listed from the most to the least significant bit.
+/// A layout.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
-    pub(crate) epoch_ms: u128,
-    pub(crate) tick_ms: u128,
-    pub(crate) unsigned: bool,
-    pub(crate) fields: Vec<Field>,
+pub struct Layout {
+    /// The start of tick 0.
+    pub epoch_ms: u128,
+    /// The length of a tick.
+    pub tick_ms: u128,
+    /// Whether an ID may have 64 bits.
+    pub unsigned: bool,
+    /// From the most to the least significant.
+    pub fields: Vec<Field>,
 }
 
 /// Every layout that has a name in the library, from the table in `docs/layouts.md`.
@@ -113,11 +124,14 @@ impl Layout {
     }
 
     /// How many values the fields of a kind have together; 1 if there is no such field.
-    pub(crate) fn count(&self, kind: Kind) -> u128 {
+    #[must_use]
+    pub fn count(&self, kind: Kind) -> u128 {
         self.fields.iter().filter(|field| field.kind == kind).map(|field| field.value_count()).product()
     }
 
-    pub(crate) fn has(&self, kind: Kind) -> bool {
+    /// Whether there is a field of a kind.
+    #[must_use]
+    pub fn has(&self, kind: Kind) -> bool {
         self.fields.iter().any(|field| field.kind == kind)
     }
 
@@ -130,16 +144,21 @@ impl Layout {
         self.index_of(kind) < self.index_of(Kind::Time) && self.has(kind)
     }
 
-    pub(crate) fn last_tick(&self) -> u128 {
+    /// The last tick that the time field can hold.
+    #[must_use]
+    pub fn last_tick(&self) -> u128 {
         self.count(Kind::Time) - 1
     }
 
-    pub(crate) fn start_ms(&self, tick: u128) -> u128 {
+    /// The first millisecond of a tick.
+    #[must_use]
+    pub fn start_ms(&self, tick: u128) -> u128 {
         self.epoch_ms + tick * self.tick_ms
     }
 
     /// The last millisecond of the last tick.
-    pub(crate) fn end_ms(&self) -> u128 {
+    #[must_use]
+    pub fn end_ms(&self) -> u128 {
         self.start_ms(self.last_tick() + 1) - 1
     }
 
@@ -149,7 +168,8 @@ impl Layout {
     }
 
     /// The value of each field, from the most to the least significant.
-    pub(crate) fn values(&self, id: u128) -> Vec<u128> {
+    #[must_use]
+    pub fn values(&self, id: u128) -> Vec<u128> {
         let mut rest = id;
         let mut values: Vec<u128> = Vec::new();
         for field in self.fields.iter().rev() {
@@ -168,27 +188,31 @@ impl Layout {
         self.id_with_values(&vec![value; self.fields.len()])
     }
 
+    /// The value of all fields of a kind joined; 0 if there is no such field.
+    #[must_use]
+    pub fn value(&self, id: u128, kind: Kind) -> u128 {
+        let fields = self.fields.iter().zip(self.values(id)).filter(|(field, _)| field.kind == kind);
+        fields.fold(0, |joined, (field, value)| joined * field.value_count() + value)
+    }
+
     pub(crate) fn decode(&self, id: u128) -> Decoded {
-        let values = self.values(id);
-        let fields = || self.fields.iter().zip(&values);
-        let value_of = |kind| {
-            fields()
-                .filter(move |(field, _)| field.kind == kind)
-                .fold(0, |joined, (field, value)| joined * field.value_count() + value)
-        };
+        let fields = self.fields.iter().zip(self.values(id));
+        let value = |kind| self.has(kind).then(|| self.value(id, kind));
         Decoded {
-            timestamp_ms: self.start_ms(value_of(Kind::Time)),
-            node: self.has(Kind::Node).then(|| value_of(Kind::Node)),
-            parts: fields()
+            timestamp_ms: self.start_ms(self.value(id, Kind::Time)),
+            node: value(Kind::Node),
+            parts: fields
                 .filter(|(field, _)| field.kind == Kind::Node)
-                .map(|(field, value)| (field.name.unwrap_or("node"), *value))
+                .map(|(field, value)| (field.name.unwrap_or("node"), value))
                 .collect(),
-            clock: self.has(Kind::Clock).then(|| value_of(Kind::Clock)),
-            sequence: value_of(Kind::Sequence),
+            clock: value(Kind::Clock),
+            sequence: self.value(id, Kind::Sequence),
         }
     }
 
-    pub(crate) fn compose(&self, tick: u128, node: u128, clock: u128, sequence: u128) -> u128 {
+    /// The ID of these values; those of fields that the layout does not have are 0.
+    #[must_use]
+    pub fn compose(&self, tick: u128, node: u128, clock: u128, sequence: u128) -> u128 {
         let mut node = node;
         let mut values: Vec<u128> = Vec::new();
         for field in self.fields.iter().rev() {

@@ -7,7 +7,7 @@
 //!
 //! * **With the feature `std` only**: the addon and the WebAssembly module reserve through the page and never come here.
 //! * **No rule is repeated here**: the range comes from an ID that [`Machine::reserve`](crate::mint::Machine::reserve) issued, and
-//!   `tests/exhaustive.rs` compares all that the short way answers with what the machine would have.
+//!   `tests/exhaustive` compares all that the short way answers with what the machine would have.
 //! * Not covered: a sequence that wraps, whose IDs are not in order of the count.
 
 use crate::layout::Geometry;

@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::model::generator::{Generator, Refusal, SequenceStart};
+use crate::model::generator::{Generator, Refusal};
 use crate::model::layout::Layout;
+use crate::model::minting::SequenceStart;
 use crate::vectors::json::{decimal, merge, number};
 use crate::vectors::test_layouts::test_layout;
 
@@ -98,7 +99,7 @@ impl Script {
     }
 }
 
-fn answer(layout: &Layout, generator: &mut Generator<'_>, now_ms: u128, want: usize, confirmed: bool) -> (&'static str, Value) {
+fn answer(layout: &Layout, generator: &mut Generator, now_ms: u128, want: usize, confirmed: bool) -> (&'static str, Value) {
     match generator.reserve(now_ms, want, confirmed) {
         Ok(ids) => {
             let first = ids.first().copied().unwrap_or_default();
@@ -112,9 +113,8 @@ fn answer(layout: &Layout, generator: &mut Generator<'_>, now_ms: u128, want: us
             (IDS, expect)
         }
         Err(Refusal::Recheck) => (RECHECK, json!({ "recheck": true })),
-        Err(Refusal::Code(code)) => {
-            let retry =
-                generator.retry_after_ms(now_ms).map_or(json!({}), |after_ms| json!({ "retryAfterMs": number(after_ms) }));
+        Err(Refusal::Code(code, retry_after_ms)) => {
+            let retry = retry_after_ms.map_or(json!({}), |after_ms| json!({ "retryAfterMs": number(after_ms) }));
             (code, merge(json!({ "code": code }), retry))
         }
     }

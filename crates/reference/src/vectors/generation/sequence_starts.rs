@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::script::{MAX_WANT, Script, Step, T, issued, last_ms, switched};
-use crate::model::generator::SequenceStart;
+use crate::model::minting::SequenceStart;
 
 /// The key of the hash; its value does not matter.
 const KEY: [u64; 2] = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908];
