@@ -9,9 +9,7 @@ use frazil::abi::{Handles, KINDS, LocalRequest, LocalState, Page, slot};
 use frazil::clock::ManualClock;
 use frazil::error::{Rule, Subject};
 use frazil::layout::{Field, FieldKind, LayoutSpec};
-use frazil::mint::{
-    Claim, DEFAULT_SCOPE, Keeper, Key, Machine, Outcome, Reservation, SequenceStart, StateAtomics, StateFile, Window,
-};
+use frazil::mint::{Claim, DEFAULT_SCOPE, Keeper, Key, Machine, Reservation, SequenceStart, StateAtomics, StateFile, Window};
 use frazil::{Code, Error, Generator, GeneratorOptions, Layout, Node, Registry, Result};
 
 const T: u64 = 1_720_000_000_000;
@@ -360,23 +358,6 @@ fn a_fingerprint_depends_on_the_layout_but_not_on_its_name_or_the_node_id() {
     assert_eq!((rules(113, 0).node(), rules(0, 0).tick_ms(), rules(0, 0).clock_ids()), (113, 1, 0));
     let of = |name| Machine::new(&Layout::named(name).unwrap(), Node::Id(0), 0).unwrap();
     assert_eq!((of("sonyflake").tick_ms(), of("multi-clock").clock_ids()), (10, 16));
-}
-
-#[test]
-fn a_window_bounds_the_first_tick_and_the_last() {
-    let machine = Machine::new(&Layout::named("sonyflake").unwrap(), Node::Id(7), 25).unwrap();
-    let epoch_ms = 1_409_529_600_000;
-    let window = Window { from_ms: epoch_ms + 11, until_ms: epoch_ms + 59 };
-    let reserve = |now_ms| machine.reserve(0, window, &[], epoch_ms + now_ms, 1 << 20, true);
-    for now_ms in [0, 11, 19] {
-        assert_eq!(reserve(now_ms), Outcome::Stalled { retry_at_ms: epoch_ms + 20, cause: Code::ClockBackward });
-    }
-    let Outcome::Issued { block, .. } = reserve(20) else { unreachable!() };
-    assert_eq!(block.len(), 3 * 256, "ticks 2 and, by the lead, 3 and 4, which ends at 50");
-    assert_eq!(reserve(50), Outcome::Expired { until_ms: epoch_ms + 60 });
-    assert_eq!((machine.tick_from(0), machine.tick_from(epoch_ms)), (epoch_ms, epoch_ms));
-    let none = Window { from_ms: 0, until_ms: 0 };
-    assert_eq!(machine.reserve(0, none, &[], epoch_ms, 1, true), Outcome::Expired { until_ms: epoch_ms + 10 });
 }
 
 /// A page that requests a generator with the layout `default` and these texts.

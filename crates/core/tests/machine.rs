@@ -35,6 +35,12 @@ fn max_count_is_what_a_call_gets_at_the_best_moment() {
 }
 
 #[test]
+fn the_first_tick_is_the_first_from_any_time_up_to_its_start() {
+    let machine = machine(10, &[Field::time(20), Field::sequence(2)], 0);
+    assert_eq!([0, 999, 1000, 1001].map(|from_ms| machine.tick_from(from_ms)), [1000, 1000, 1000, 1010]);
+}
+
+#[test]
 fn max_count_saturates() {
     let machine = machine(1, &[Field::time(20), Field::clock(1), Field::sequence(1)], 0);
     assert_eq!(machine.max_count((1 << 62) - 2), u64::MAX - 3);
