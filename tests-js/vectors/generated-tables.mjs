@@ -1,10 +1,10 @@
-// Loads the generated TypeScript tables for tests that run as JavaScript.
+// Loads the TypeScript tables for tests that run as JavaScript.
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 
-async function load(name) {
+async function load(name, room = "generated") {
   const { outputFiles } = buildSync({
-    entryPoints: [fileURLToPath(new URL(`../../npm/frazil/src/generated/${name}.ts`, import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(`../../npm/frazil/src/${room}/${name}.ts`, import.meta.url))],
     bundle: true,
     format: "esm",
     write: false,
@@ -19,5 +19,5 @@ export const slot = { ...page, ...Page, ...Slot };
 export const errors = await load("errors");
 /** The calls of segments, and what they request. */
 export const segment = await load("segment");
-/** The sentence of each rule. */
-export const { Rule: rules } = await load("rules");
+/** The sentence of each rule: those of the core, and those of the package. */
+export const rules = { ...(await load("rules")).Rule, ...(await load("rules", "base")).PackageRule };

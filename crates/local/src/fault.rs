@@ -63,16 +63,7 @@ impl Fault {
     }
 
     /// No thread could be started to open a state file on.
-    ///
-    /// ```
-    /// use frazil::Code;
-    /// use frazil_local::Fault;
-    /// let fault = Fault::no_thread(&std::io::Error::from_raw_os_error(11));
-    /// assert_eq!(fault.code(), Code::StateFileFailed);
-    /// assert!(fault.text().contains("ulimit -u"));
-    /// ```
-    #[must_use]
-    pub fn no_thread(cause: &io::Error) -> Self {
+    pub(crate) fn no_thread(cause: &io::Error) -> Self {
         let text = format!(
             "no thread could be started to open the state file on: {cause}. Raise the limit of threads (ulimit -u, pids.max of the \
              cgroup, TasksMax= of systemd), or end some; or use Snowflake.local(), which opens it without a thread"

@@ -32,8 +32,8 @@
 //!   that this process has open), `fault` ([`Fault`]), `environment` (environment variables), `platforms` (which are proven).
 //! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `wait_rule` (how long to wait
 //!   for users of other files, as a pure rule), `start_rule` (how a state starts, as a pure rule), `state_start` (the facts and
-//!   the effects of that rule), `first_id` (when the first ID can be issued), `cancellation` (whether the opening is still
-//!   wanted).
+//!   the effects of that rule), `first_id` (when the first ID can be issued), [`openings`] (on threads of their own),
+//!   `cancellation` (whether the opening is still wanted).
 //! * **In use**: `attachment` (the keeper of the state), `attached_file` (extends the window and leaves), `ceiling_thread`
 //!   (raises the ceiling before a call needs it).
 //! * **Parts**: `disk` (header and records), `mapped` (the mapped state), `ceiling` (record, flush, end of the window),
@@ -59,6 +59,7 @@ mod name_locks;
 mod open_files;
 mod open_request;
 mod opening;
+pub mod openings;
 mod os;
 mod platforms;
 mod process;
@@ -68,5 +69,5 @@ mod trusted_clock;
 mod wait_rule;
 
 pub use fault::Fault;
-pub use local::{Local, LocalOptions, attach, attach_while_wanted};
+pub use local::{Local, LocalOptions, attach};
 pub use open_request::default_dir;

@@ -11,7 +11,6 @@ use frazil::mint::{Claim, Keeper, Machine, SequenceStart, StateFile};
 use frazil::{Generator, Layout, Node};
 
 use crate::attachment::Attachment;
-use crate::cancellation;
 use crate::fault::Fault;
 use crate::open_request::OpenRequest;
 
@@ -178,20 +177,4 @@ pub fn attach(request: LocalRequest) -> Result<LocalState, Fault> {
         OpenRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms, accept_unproven_platform };
     let (keeper, wait_ms) = request.attach()?;
     Ok(LocalState { keeper, wait_ms })
-}
-
-/// [`attach`] that stops waiting once `is_wanted` is false. Then it is refused with `CLOSED`, unless it has opened the file already.
-///
-/// # Errors
-/// As [`attach`].
-///
-/// ```
-/// use frazil::Code;
-/// use frazil::abi::{Handles, Page};
-/// let (mut handles, mut page) = (Handles::new(), Page::new());
-/// let status = handles.local(&mut page, |request| Ok(frazil_local::attach_while_wanted(request, || false)?));
-/// assert_eq!(status, Code::InvalidLayout as u32); // a page of zeros is no layout
-/// ```
-pub fn attach_while_wanted(request: LocalRequest, is_wanted: impl Fn() -> bool + 'static) -> Result<LocalState, Fault> {
-    cancellation::while_wanted(Box::new(is_wanted), || attach(request))
 }

@@ -28,6 +28,7 @@ mod system;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use frazil::abi::Page;
 use system::Mark;
 
 /// The file in `/proc/self` that WebAssembly holds open.
@@ -50,13 +51,26 @@ fn usage() -> MutexGuard<'static, Usage> {
     USAGE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Opens a state that other threads share, if this addon can be the backend of the process.
+pub(crate) fn as_backend(page: &mut Page, open: impl FnOnce(&mut Page) -> u32) -> u32 {
+    let opening = match begin_opening() {
+        Ok(opening) => opening,
+        Err(conflict) => return page.refuse_conflict(&conflict),
+    };
+    let status = open(page);
+    if status == 0 {
+        opening.confirm();
+    }
+    status
+}
+
 /// An opening of a state. The addon is the backend of this process while one exists, and for good once one is confirmed.
-pub(crate) struct Opening {
+struct Opening {
     confirmed: bool,
 }
 
 /// Marks the addon as the backend of this process, or returns why it cannot be.
-pub(crate) fn begin_opening() -> Result<Opening, String> {
+fn begin_opening() -> Result<Opening, String> {
     let mut addon = usage();
     if !addon.confirmed && addon.openings == 0 {
         addon.mark = Mark::make();
@@ -76,7 +90,7 @@ pub(crate) fn begin_opening() -> Result<Opening, String> {
 
 impl Opening {
     /// Notes that a state was opened.
-    pub(crate) fn confirm(mut self) {
+    fn confirm(mut self) {
         self.confirmed = true;
     }
 }

@@ -67,12 +67,13 @@ pub(super) enum Minter {
 }
 
 impl Minter {
-    fn generator(&self) -> Option<&Generator> {
+    /// The generator. A segment has none: its handle is `CLOSED` to the calls of generators.
+    pub(super) fn generator(&self) -> Result<&Generator> {
         match self {
-            Self::Generator(generator) => Some(generator),
-            Self::Leased(ids) => Some(ids.generator()),
-            Self::Ceiling(ids) => Some(ids.generator()),
-            Self::Segment(_) => None,
+            Self::Generator(generator) => Ok(generator),
+            Self::Leased(ids) => Ok(ids.generator()),
+            Self::Ceiling(ids) => Ok(ids.generator()),
+            Self::Segment(_) => Err(Error::new(Code::Closed)),
         }
     }
 }
@@ -142,22 +143,14 @@ impl Handles {
     }
 
     /// What a handle leads to.
-    fn minter(&self, handle: f64) -> Result<&Minter> {
+    pub(super) fn minter(&self, handle: f64) -> Result<&Minter> {
         let entry = self.entries.get(index_of(handle)).filter(|entry| is_same(entry.handle, handle));
         entry.and_then(|entry| entry.minter.as_ref()).ok_or(Error::new(Code::Closed))
     }
 
     /// The open generator of a handle.
     pub(super) fn generator(&self, handle: f64) -> Result<&Generator> {
-        self.minter(handle)?.generator().ok_or(Error::new(Code::Closed))
-    }
-
-    /// The leased generator of a handle; `None` for any other.
-    pub(super) fn leased(&self, handle: f64) -> Option<&LeasedGenerator> {
-        match self.minter(handle) {
-            Ok(Minter::Leased(ids)) => Some(ids),
-            _ => None,
-        }
+        self.minter(handle)?.generator()
     }
 
     /// The leased generator of a handle. Other handles are `CLOSED` to its calls.
@@ -168,15 +161,7 @@ impl Handles {
         }
     }
 
-    /// The generator of a handle whose ceiling is in a storage; `None` for any other.
-    pub(super) fn ceiling(&self, handle: f64) -> Option<&CeilingGenerator> {
-        match self.minter(handle) {
-            Ok(Minter::Ceiling(ids)) => Some(ids),
-            _ => None,
-        }
-    }
-
-    /// The same. Other handles are `CLOSED` to its calls.
+    /// The generator of a handle whose ceiling is in a storage. Other handles are `CLOSED` to its calls.
     pub(super) fn ceiling_mut(&mut self, handle: f64) -> Result<&mut CeilingGenerator> {
         match self.minter_mut(handle) {
             Some(Minter::Ceiling(ids)) => Ok(ids),

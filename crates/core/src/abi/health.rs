@@ -1,6 +1,6 @@
 //! The condition of a generator: `health`.
 
-use super::handles::Handles;
+use super::handles::{Handles, Minter};
 use super::memory::Page;
 use super::slots::slot;
 use crate::ceiling::CeilingGenerator;
@@ -15,14 +15,13 @@ impl Handles {
 
     #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
     fn try_health(&self, page: &mut Page, handle: f64, now_ms: f64) -> Result<u32> {
-        let generator = self.generator(handle)?;
-        let now_ms = millisecond_of(now_ms)?;
-        let mut health = generator.health(now_ms);
-        if let Some(ids) = self.leased(handle) {
-            health = ids.leased_health(health, page.read_clocks()?);
-        }
-        if self.ceiling(handle).is_some() {
-            health = CeilingGenerator::without_expiry(health);
+        let minter = self.minter(handle)?;
+        let generator = minter.generator()?;
+        let mut health = generator.health(millisecond_of(now_ms)?);
+        match minter {
+            Minter::Leased(ids) => health = ids.leased_health(health, page.read_clocks()?),
+            Minter::Ceiling(_) => health = CeilingGenerator::without_expiry(health),
+            _ => {}
         }
         let stats = generator.stats();
         for (at, value) in [

@@ -1,11 +1,11 @@
 //! Reserving IDs: `admit`, `reserve` and `next`.
 
-use super::handles::Handles;
+use super::handles::{Handles, Minter};
 use super::memory::{IDS, KEYLESS, NO_ID, Page, RECHECK, whole_number};
 use super::opening::MAX_WAIT_MS;
 use super::slots::slot;
 use crate::clock::millisecond_of;
-use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::error::{Code, Error, Rule, Subject};
 use crate::mint::{Block, MAX_COUNT, Reservation};
 
 impl Handles {
@@ -59,6 +59,8 @@ impl Handles {
         self.reserve_with(page, handle, now_ms, want, confirmed, |_, block| block.write(out))
     }
 
+    /// What `reserve` and `fill` have in common: all but where the IDs are written.
+    #[expect(clippy::cast_precision_loss, reason = "a count of at most 4096, and times within a Date")]
     fn reserve_with(
         &self,
         page: &mut Page,
@@ -68,56 +70,48 @@ impl Handles {
         confirmed: bool,
         write: impl FnOnce(&mut Page, &Block),
     ) -> u32 {
-        let lease = match self.leased(handle) {
-            None => Ok(None),
-            Some(ids) => page.read_clocks().and_then(|now| ids.check_held(now).map(|()| Some((ids, now)))),
+        let minter = match self.minter(handle) {
+            Ok(minter) => minter,
+            Err(error) => return page.refuse(error),
         };
-        let answer = lease.and_then(|lease| {
-            let answer = self.try_reserve(page, handle, now_ms, want, confirmed, write);
-            answer.map_err(|error| lease.map_or(error, |(ids, now)| ids.refusal(error, now)))
-        });
-        if let Some(ids) = self.ceiling(handle) {
+        let lease = match minter {
+            Minter::Leased(ids) => page.read_clocks().and_then(|now| ids.check_held(now).map(|()| Some((ids, now)))),
+            _ => Ok(None),
+        };
+        let reserve = |page: &mut Page| {
+            let generator = minter.generator()?;
+            let now_ms = millisecond_of(now_ms)?;
+            if generator.lacks_key() {
+                if let Some(key) = page.take_key()? {
+                    generator.offer_key(key);
+                }
+                if generator.lacks_key() {
+                    // A key is asked for only if it would be used, because Workers allow no entropy at module scope, where their
+                    // clock shows 0.
+                    return match generator.health(now_ms).refusal {
+                        Some(_) if !confirmed => Ok(RECHECK),
+                        Some(error) => Err(error),
+                        None => Ok(KEYLESS),
+                    };
+                }
+            }
+            match generator.reserve(now_ms, want, confirmed)? {
+                Reservation::Recheck => Ok(RECHECK),
+                Reservation::Issued { block, wall_tick_ms } => {
+                    write(page, &block);
+                    page.numbers[slot::COUNT] = block.len() as f64;
+                    page.numbers[slot::VALID_FROM_MS] = wall_tick_ms.0 as f64;
+                    page.numbers[slot::VALID_UNTIL_MS] = wall_tick_ms.1 as f64;
+                    Ok(0)
+                }
+            }
+        };
+        let answer =
+            lease.and_then(|lease| reserve(page).map_err(|error| lease.map_or(error, |(ids, now)| ids.refusal(error, now))));
+        if let Minter::Ceiling(ids) = minter {
             ids.end_look();
         }
         answer.unwrap_or_else(|error| self.refuse(page, handle, error))
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "a count of at most 4096, and times within a Date")]
-    fn try_reserve(
-        &self,
-        page: &mut Page,
-        handle: f64,
-        now_ms: f64,
-        want: usize,
-        confirmed: bool,
-        write: impl FnOnce(&mut Page, &Block),
-    ) -> Result<u32> {
-        let generator = self.generator(handle)?;
-        let now_ms = millisecond_of(now_ms)?;
-        if generator.lacks_key() {
-            if let Some(key) = page.take_key()? {
-                generator.offer_key(key);
-            }
-            if generator.lacks_key() {
-                // A key is asked for only if it would be used, because Workers allow no entropy at module scope, where their
-                // clock shows 0.
-                return match generator.health(now_ms).refusal {
-                    Some(_) if !confirmed => Ok(RECHECK),
-                    Some(error) => Err(error),
-                    None => Ok(KEYLESS),
-                };
-            }
-        }
-        match generator.reserve(now_ms, want, confirmed)? {
-            Reservation::Recheck => Ok(RECHECK),
-            Reservation::Issued { block, wall_tick_ms } => {
-                write(page, &block);
-                page.numbers[slot::COUNT] = block.len() as f64;
-                page.numbers[slot::VALID_FROM_MS] = wall_tick_ms.0 as f64;
-                page.numbers[slot::VALID_UNTIL_MS] = wall_tick_ms.1 as f64;
-                Ok(0)
-            }
-        }
     }
 
     /// Reserves one ID and returns it, or [`NO_ID`] with the status in the slot `STATUS`.

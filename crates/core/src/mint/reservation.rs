@@ -158,19 +158,12 @@ impl Generator {
         atomics.key().map(|key| self.machine.starting(atomics.start, key)).ok_or(missing)
     }
 
-    /// Reserves for the time that a clock shows, which is read a second time before the call is refused.
-    fn reserve_at(&self, clock: &impl Clock, want: usize) -> Result<Block> {
-        // Loaded before the clock is read. Otherwise a reading that another thread takes in between would count as a step back.
-        let before_ms = self.counters.read_ms.load(Ordering::Acquire);
-        self.reserve_first_at(before_ms, clock.now_ms()?, clock, want).map(|(block, _)| block)
-    }
-
     /// Reserves for the time that a clock showed. No other thread may have this generator.
     pub(crate) fn reserve_from(&mut self, now_ms: u64, clock: &impl Clock, want: usize) -> Result<(Block, (u64, u64))> {
         self.reserve_first_at(self.counters.read_ms.load(Ordering::Relaxed), now_ms, clock, want)
     }
 
-    /// The same, for a clock that was read once. Returns the clock's tick too.
+    /// Reserves for the time that a clock showed, which is read a second time before the call is refused. Returns the clock's tick too.
     #[inline(never)]
     pub(super) fn reserve_first_at(
         &self,
@@ -214,7 +207,9 @@ impl Generator {
         if out.is_empty() {
             return Ok(0);
         }
-        let block = self.reserve_at(clock, out.len())?;
+        // Loaded before the clock is read. Otherwise a reading that another thread takes in between would count as a step back.
+        let before_ms = self.counters.read_ms.load(Ordering::Acquire);
+        let (block, _) = self.reserve_first_at(before_ms, clock.now_ms()?, clock, out.len())?;
         block.write(out);
         Ok(block.len())
     }

@@ -1,6 +1,6 @@
 /**
- * Errors: a stable `code`, its class, and what it is about. The codes and the texts of the rules are generated from the
- * Rust core, so both backends and the decoder report the same causes in the same words.
+ * Errors: a stable `code`, its class, and what it is about. The codes, and the rules that the core checks, are generated from it,
+ * so both backends and the decoder report the same causes in the same words.
  */
 import type { ErrorCode } from "../generated/errors.js";
 import { Rule } from "../generated/rules.js";

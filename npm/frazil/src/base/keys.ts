@@ -1,8 +1,8 @@
 /** Reads objects of options. Refuses unknown keys: a misspelt key would silently leave the default in place. */
 
-import { Rule } from "../generated/rules.js";
 import { type ErrorCode, showName } from "./errors.js";
 import { ownOf } from "./own-properties.js";
+import { PackageRule } from "./rules.js";
 import { describedError, unshownError } from "./value-text.js";
 
 /** The largest edit distance at which a known name is suggested for a misspelt one. */
@@ -48,7 +48,7 @@ const ourName = (key: string): string => (/epoch/i.test(key) ? "epochMs" : NODES
 function notPlain(code: ErrorCode, field: string, value: object, known: string): Error {
   const isShort = known === "signal" || Array.isArray(value);
   const cure = isShort ? `: { ${known} }` : "; spread it ({ ...options }) or name its fields";
-  return describedError(code, field, value, Rule.AN_OBJECT + cure);
+  return describedError(code, field, value, PackageRule.AN_OBJECT + cure);
 }
 
 /**
@@ -62,7 +62,7 @@ function notPlain(code: ErrorCode, field: string, value: object, known: string):
  */
 export function checkKeys<T>(code: ErrorCode, field: string, given: T, known: string, ignored = ""): T & object {
   if (typeof given !== "object" || given === null)
-    throw unshownError(code, field, given, `${Rule.AN_OBJECT}: { ${known} }`);
+    throw unshownError(code, field, given, `${PackageRule.AN_OBJECT}: { ${known} }`);
   const own = ownOf(given);
   const prototype: unknown = Object.getPrototypeOf(given);
   // Also true for objects of another realm.
@@ -74,7 +74,7 @@ export function checkKeys<T>(code: ErrorCode, field: string, given: T, known: st
   for (const key of Object.keys(own)) {
     if (names.includes(key) || others.includes(key)) continue;
     const name = ourName(key);
-    const rule = Rule.KNOWN_KEY + hintOf(names.includes(name) ? name : key, known);
+    const rule = PackageRule.KNOWN_KEY + hintOf(names.includes(name) ? name : key, known);
     throw unshownError(code, showName(key), own[key as never], rule);
   }
   return own;

@@ -13,6 +13,7 @@ import {
   refusal,
   withoutRule,
 } from "../base/errors.js";
+import { PackageRule } from "../base/rules.js";
 import { CODES, MEANINGS, RETRYABLE, RULES, SUBJECTS } from "../generated/native.js";
 import { First, Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
@@ -101,7 +102,7 @@ export const stateFilesOf = (calls: FileCalls) => ({
       const text = given[name];
       lengths[at] = NaN;
       if (text === undefined && !(name === "dir" && name in given)) continue;
-      if (typeof text !== "string") throw configError("INVALID_OPTION", name, text, Rule.TEXT_STRING);
+      if (typeof text !== "string") throw configError("INVALID_OPTION", name, text, PackageRule.TEXT_STRING);
       // Cut off, or with another character in place of half a surrogate pair, it would name another file.
       const until = encode(text, texts, end);
       if (until === undefined) throw configError("INVALID_OPTION", name, text, Rule.A_PATH);

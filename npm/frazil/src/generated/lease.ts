@@ -62,8 +62,8 @@ export const MEANINGS: { readonly [status: number]: string } = {
 
 /** The rules that it answers with, by number. */
 export const RULES: { readonly [rule: number]: Rule } = {
-  83: Rule.WINDOW_LENGTH,
-  58: Rule.LEASE_TIMES,
+  50: Rule.WINDOW_LENGTH,
+  39: Rule.LEASE_TIMES,
 };
 
 /** What the answers are about, by number. */

@@ -29,7 +29,7 @@ export const MEANINGS: { readonly [status: number]: string } = {
 /** The rules that it answers with, by number. */
 export const RULES: { readonly [rule: number]: Rule } = {
   9: Rule.NAME_SYNTAX,
-  53: Rule.A_PATH,
+  36: Rule.A_PATH,
 };
 
 /** What the answers are about, by number. */

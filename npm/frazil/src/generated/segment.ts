@@ -37,8 +37,8 @@ export const MEANINGS: { readonly [status: number]: string } = {
 
 /** The rules that it answers with, by number. */
 export const RULES: { readonly [rule: number]: Rule } = {
-  65: Rule.SEGMENT_RANGE,
-  66: Rule.SEGMENT_ABOVE,
+  40: Rule.SEGMENT_RANGE,
+  41: Rule.SEGMENT_ABOVE,
 };
 
 /** What the answers are about, by number. */

@@ -1,8 +1,8 @@
 /** What only `Snowflake.local()` has: its options, their checks, and the error where it is not available. */
 import { Host, wrongEntry } from "#binding";
 import { ConfigError, configError } from "../base/errors.js";
+import { PackageRule } from "../base/rules.js";
 import { noAddonError, reasonsOf, remedyOf } from "../core/no-addon.js";
-import { Rule } from "../generated/rules.js";
 
 export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
   let why = wrongEntry();
@@ -36,13 +36,13 @@ export function checkLocalOptions(given: Record<string, unknown>): void {
   for (const name of NOT_LOCAL.split(", ")) {
     const owner = name === "signal" ? "Snowflake.localAsync()" : "new Snowflake()";
     if (name in given)
-      throw configError("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to ${owner}`);
+      throw configError("INVALID_OPTION", name, given[name], `${PackageRule.KNOWN_KEY}: it belongs to ${owner}`);
   }
   if ("node" in given && given["node"] === undefined) {
-    throw configError("NODE_REQUIRED", "node", undefined, Rule.NODE_LEFT_OUT);
+    throw configError("NODE_REQUIRED", "node", undefined, PackageRule.NODE_LEFT_OUT);
   }
   const { acceptUnprovenPlatform = false } = given;
   if (typeof acceptUnprovenPlatform !== "boolean") {
-    throw configError("INVALID_OPTION", "acceptUnprovenPlatform", acceptUnprovenPlatform, Rule.TRUE_OR_FALSE);
+    throw configError("INVALID_OPTION", "acceptUnprovenPlatform", acceptUnprovenPlatform, PackageRule.TRUE_OR_FALSE);
   }
 }

@@ -2,7 +2,7 @@
 import { configError } from "../base/errors.js";
 import type { HostAbortSignal } from "../base/host-types.js";
 import { checkKeys } from "../base/keys.js";
-import { Rule } from "../generated/rules.js";
+import { PackageRule } from "../base/rules.js";
 import type { LayoutInput, NodeInput, PartsOf } from "../layout/index.js";
 
 /**
@@ -122,6 +122,6 @@ export function signalOf(options: unknown): AbortSignal | undefined {
   if (signal === undefined) return undefined;
   const { addEventListener, removeEventListener, throwIfAborted } = (signal ?? {}) as Partial<AbortSignal>;
   if (![addEventListener, removeEventListener, throwIfAborted].every((call) => typeof call === "function"))
-    throw configError("INVALID_OPTION", "signal", signal, Rule.A_SIGNAL);
+    throw configError("INVALID_OPTION", "signal", signal, PackageRule.A_SIGNAL);
   return signal as AbortSignal;
 }

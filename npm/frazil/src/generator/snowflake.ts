@@ -12,6 +12,7 @@ import { checkedClock, isFaked, wallClock } from "../base/clock.js";
 import { ConfigError, configError, type ErrorCode, FrazilError, refusal, retryError } from "../base/errors.js";
 import { giveArray, listOf, takeArray } from "../base/lists.js";
 import { hideName, printOnly } from "../base/printing.js";
+import { PackageRule } from "../base/rules.js";
 import { describedError } from "../base/value-text.js";
 import { block, canBlock, retry, sleep, unlessAborted } from "../base/wait.js";
 import type { Backend } from "../core/boundary.js";
@@ -19,7 +20,6 @@ import { distrustText, LONG_WAIT_MS } from "../core/clock-text.js";
 import { noAddonError } from "../core/no-addon.js";
 import { type Port, releaserOf, sharedPort, unclosed } from "../core/port.js";
 import { CODES, First, MEANINGS, Page, Slot } from "../generated/page.js";
-import { Rule } from "../generated/rules.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "../layout/index.js";
 import { fillArray } from "./fill-array.js";
 import {
@@ -265,9 +265,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       epochMs === undefined ? plain : withChanges.call(plain, { epochMs: epochMs as number | Date })
     ) as Layout<PartsOf<L>>;
     this.#bits = this.layout.fields.reduce((sum, { bits }) => sum + bits, 0);
-    if (typeof unshared !== "boolean") throw configError("INVALID_OPTION", "unshared", unshared, Rule.TRUE_OR_FALSE);
+    if (typeof unshared !== "boolean")
+      throw configError("INVALID_OPTION", "unshared", unshared, PackageRule.TRUE_OR_FALSE);
     if (freshness !== "call" && freshness !== "turn")
-      throw configError("INVALID_OPTION", "freshness", freshness, Rule.KNOWN_FRESHNESS);
+      throw configError("INVALID_OPTION", "freshness", freshness, PackageRule.KNOWN_FRESHNESS);
     if (Host.MOVING_CLOCK && freshness === "turn") {
       const endTurn = endOfTurn(() => {
         this.#isOfThisTurn = false;
@@ -283,7 +284,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       };
     } else this.next = this.#nextByClock;
     if (now !== undefined && typeof now !== "function")
-      throw describedError("INVALID_OPTION", "now", now, Rule.FUNCTION);
+      throw describedError("INVALID_OPTION", "now", now, PackageRule.FUNCTION);
     const session = Object(kind)[SESSION] ? (kind as LeaseSession) : undefined;
     this.#session = session;
     this.#isPrivate = now !== undefined;
@@ -487,7 +488,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         "INVALID_LAYOUT",
         "layout",
         this.#bits,
-        Rule.NUMBER_WIDTH,
+        PackageRule.NUMBER_WIDTH,
         0,
         NUMBER_BITS,
         undefined,
@@ -805,7 +806,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   #checkTarget(target: BigUint64Array, waitMs?: number): void {
     if (!isIdArray(target, "BigUint64Array"))
-      throw describedError("INVALID_ARGUMENT", "target", target, Rule.TARGET_ARRAY);
+      throw describedError("INVALID_ARGUMENT", "target", target, PackageRule.TARGET_ARRAY);
     this.#checkCount(lengthOf(target), waitMs);
   }
 
@@ -818,7 +819,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (this.#port === undefined) throw this.#unavailable;
     const target = call?.target;
     if (target !== undefined && lengthOf(target) < (call as MintCall).length)
-      throw configError("INVALID_ARGUMENT", "target", target, Rule.TARGET_LOST);
+      throw configError("INVALID_ARGUMENT", "target", target, PackageRule.TARGET_LOST);
     return this.#port;
   }
 

@@ -2,8 +2,8 @@
 import { Decoding, firstWith, readColumns } from "#decoding";
 import { bufferOf, isIdArray, lengthOf, offsetOf, overlap } from "../base/arrays.js";
 import { checkKeys } from "../base/keys.js";
+import { PackageRule } from "../base/rules.js";
 import { describedError } from "../base/value-text.js";
-import { Rule } from "../generated/rules.js";
 import { type Span, spanOf } from "./bits.js";
 import { parseId } from "./id.js";
 import { msOf, type Shape } from "./shape.js";
@@ -23,7 +23,7 @@ export interface Columns {
 export function columnsOf(shape: Shape, ids: BigUint64Array | BigInt64Array, into: Columns | undefined): Columns {
   const { bits, time, node, clock, sequence } = shape;
   if (!isIdArray(ids, "BigUint64Array") && !(bits < 64 && isIdArray(ids, "BigInt64Array"))) {
-    throw describedError("INVALID_ARGUMENT", "ids", ids, Rule.ID_COLUMN);
+    throw describedError("INVALID_ARGUMENT", "ids", ids, PackageRule.ID_COLUMN);
   }
   // Read first, and once: a getter is user code, and may transfer the IDs.
   const given = into === undefined ? into : checkKeys("INVALID_ARGUMENT", "into", into, NUMBERS);
@@ -34,7 +34,7 @@ export function columnsOf(shape: Shape, ids: BigUint64Array | BigInt64Array, int
     const fits = span
       ? isIdArray(column, kind) && lengthOf(column) === length && !used.some((other) => overlap(other, column))
       : column === undefined;
-    if (!fits) throw describedError("INVALID_ARGUMENT", `into.${name}`, column, Rule.COLUMNS, length);
+    if (!fits) throw describedError("INVALID_ARGUMENT", `into.${name}`, column, PackageRule.COLUMNS, length);
     if (span) used = [...used, column];
   };
   if (given) {

@@ -5,6 +5,7 @@
 import { Decoding, keepParts, keyOf } from "#decoding";
 import { ConfigError, DecodeError, type ErrorDetails, refusal } from "../base/errors.js";
 import { ownOf } from "../base/own-properties.js";
+import { PackageRule } from "../base/rules.js";
 import { LAYOUTS, type LayoutParts } from "../generated/layouts.js";
 import { KINDS } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
@@ -133,7 +134,7 @@ export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput, details
     // An ID has at most 20 digits. A longer text is cut after 21, since converting it would take long.
     id = BigInt(id.slice(0, 21));
   } else if (typeof id !== "bigint") {
-    if (!Number.isSafeInteger(id)) throw refuse(Rule.ID_INPUT + inputHint(id));
+    if (!Number.isSafeInteger(id)) throw refuse(PackageRule.ID_INPUT + inputHint(id));
     id = BigInt(id);
   }
   if (id < 0n || id > maxId) throw refuse(Rule.ID_RANGE);

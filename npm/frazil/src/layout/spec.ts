@@ -2,6 +2,7 @@
 import { msGiven } from "../base/dates.js";
 import { isWhole, show, whole } from "../base/errors.js";
 import { checkKeys } from "../base/keys.js";
+import { PackageRule } from "../base/rules.js";
 import { describedError } from "../base/value-text.js";
 import { SECONDS_END, SECONDS_START } from "../generated/layouts.js";
 import { KINDS } from "../generated/page.js";
@@ -28,7 +29,7 @@ export const invalid = (field: string, value: unknown, rule: string, max?: numbe
 /** A checked copy of a field, without unused properties. */
 function copyField(field: LayoutField): LayoutField {
   const { kind, bits, name } = checkKeys("INVALID_LAYOUT", "fields", field, "kind, bits, name");
-  if (!KINDS.includes(kind)) throw invalid("kind", kind, Rule.KNOWN_KIND);
+  if (!KINDS.includes(kind)) throw invalid("kind", kind, PackageRule.KNOWN_KIND);
   whole("INVALID_LAYOUT", "bits", bits, 1, WIDTHS[kind]);
   if (name === undefined) return { kind, bits };
   if (kind !== "node") throw invalid("name", name, Rule.NAME_ONLY_NODE);
@@ -39,10 +40,10 @@ function copyField(field: LayoutField): LayoutField {
 /** A checked copy of a definition, and where its fields are. */
 export function checkedSpec(spec: LayoutSpec): readonly [checked: CheckedSpec, shape: Shape] {
   if (layoutNames().includes(spec as never))
-    throw invalid("layout", spec, `${Rule.AN_OBJECT}, or use Layout.named(${show(spec)})`);
+    throw invalid("layout", spec, `${PackageRule.AN_OBJECT}, or use Layout.named(${show(spec)})`);
   const { epochMs: epoch, tickMs = 1, unsigned = false, fields } = checkKeys("INVALID_LAYOUT", "layout", spec, SPEC);
-  if (!Array.isArray(fields)) throw invalid("fields", fields, Rule.FIELD_LIST);
-  if (typeof unsigned !== "boolean") throw invalid("unsigned", unsigned, Rule.TRUE_OR_FALSE);
+  if (!Array.isArray(fields)) throw invalid("fields", fields, PackageRule.FIELD_LIST);
+  if (typeof unsigned !== "boolean") throw invalid("unsigned", unsigned, PackageRule.TRUE_OR_FALSE);
   const limit = unsigned ? MAX_BITS : MAX_BITS - 1;
   // Read once: an array of a few bytes may have a length of 2^32, and that of a Proxy may be anything.
   const count = fields.length;

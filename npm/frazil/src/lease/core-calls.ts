@@ -8,10 +8,10 @@ import { randomFor } from "../asking/kernel-random.js";
 import { untrueAnswer } from "../asking/store-errors.js";
 import { monotonicClock, wallClock } from "../base/clock.js";
 import { type FrazilError, LeaseError, refusal } from "../base/errors.js";
+import { PackageRule } from "../base/rules.js";
 import type { Answers, Port } from "../core/port.js";
 import { CODES, LeaseCall, type LeaseChange, type LeaseReason, RULES, SUBJECTS } from "../generated/lease.js";
 import { Slot } from "../generated/page.js";
-import { Rule } from "../generated/rules.js";
 import { nodeGiven, nodeRefusal, numberOrNaN } from "../generator/request.js";
 import type { Minting } from "../generator/session.js";
 import type { Answer, Grant, LeaseStore } from "../stores/lease-store.js";
@@ -178,7 +178,7 @@ export class LeaseCore {
   protected take(grant: string, answer: Grant, { number, wallMs, monotonicMs }: Asked): LeaseWindow {
     const { grant: named, node, fromMs, untilMs, storeNowMs } = answer;
     if (named !== grant)
-      throw untrueAnswer(refusal(LeaseError, "STORE_REFUSED", "grant", named, Rule.SAME_GRANT), this.context);
+      throw untrueAnswer(refusal(LeaseError, "STORE_REFUSED", "grant", named, PackageRule.SAME_GRANT), this.context);
     const write = (numbers: Float64Array) => {
       writeDigits(numbers, Slot.GRANT, grant);
       numbers[Slot.LEASE_NODE] = numberOrNaN(node);

@@ -2,7 +2,7 @@
 import { Layout } from "frazil";
 import { noAnswer, type StoreContext } from "../asking/store-errors.js";
 import { ConfigError, type FrazilError, LeaseError, refusal } from "../base/errors.js";
-import { Rule } from "../generated/rules.js";
+import { PackageRule } from "../base/rules.js";
 import { notInitialised } from "../stores/kit/answers.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";
 import type { LeaseStore, Refusal } from "../stores/lease-store.js";
@@ -80,7 +80,7 @@ export function refusalError(
         "INVALID_OPTION",
         "windowMs",
         windowMs,
-        Rule.WINDOW_MAX,
+        PackageRule.WINDOW_MAX,
         undefined,
         answer.windowMaxMs,
       );

@@ -1,7 +1,7 @@
 /** What a leased generator tells of its lease: events, counters, its condition. */
 import { configError, type FrazilError } from "../base/errors.js";
 import { hintOf } from "../base/keys.js";
-import { Rule } from "../generated/rules.js";
+import { PackageRule } from "../base/rules.js";
 
 /** A lease that is held. */
 export interface LeaseWindow {
@@ -75,9 +75,9 @@ export function listenersOf(listeners: Listeners, event: string, listener: unkno
   if (!names.includes(event)) {
     const known = names.join(", ");
     const hint = typeof event === "string" ? hintOf(event, known) : ` (one of ${known})`;
-    throw configError("INVALID_ARGUMENT", "event", event, Rule.KNOWN_KEY + hint);
+    throw configError("INVALID_ARGUMENT", "event", event, PackageRule.KNOWN_KEY + hint);
   }
-  if (typeof listener !== "function") throw configError("INVALID_ARGUMENT", "listener", listener, Rule.FUNCTION);
+  if (typeof listener !== "function") throw configError("INVALID_ARGUMENT", "listener", listener, PackageRule.FUNCTION);
   return listeners[event as keyof LeaseEvents];
 }
 

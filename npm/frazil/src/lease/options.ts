@@ -1,5 +1,6 @@
 /** The options of leases, checked. */
 import { configError } from "../base/errors.js";
+import { PackageRule } from "../base/rules.js";
 import { Rule } from "../generated/rules.js";
 import { signalOf } from "../generator/options.js";
 import { checkGiven, noStore } from "../stores/kit/given.js";
@@ -43,11 +44,11 @@ export const isStore = (store: unknown): store is LeaseStore =>
   );
 
 export function checkedLease(store: unknown, options: unknown, host: LeaseHost): CheckedLease {
-  if (!isStore(store)) throw noStore(store, Rule.A_STORE);
+  if (!isStore(store)) throw noStore(store, PackageRule.A_STORE);
   const given = checkGiven(options, host.known, NOT_LEASED) as Record<string, unknown>;
   for (const name of NOT_LEASED.split(", ")) {
     if (name in given)
-      throw configError("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to new Snowflake()`);
+      throw configError("INVALID_OPTION", name, given[name], `${PackageRule.KNOWN_KEY}: it belongs to new Snowflake()`);
   }
   for (const [name, value] of Object.entries(host.defaults)) if (given[name] === undefined) given[name] = value;
   const { scope, windowMs, node, owner = host.owner?.(), time, renew, signal, ...rest } = given;
@@ -55,9 +56,9 @@ export function checkedLease(store: unknown, options: unknown, host: LeaseHost):
     configError("INVALID_OPTION", field, given[field], rule, undefined, max);
   if (!isScope(scope)) throw invalid("scope", Rule.NAME_SYNTAX);
   if (typeof owner !== "string" || owner === "" || owner.length > MAX_OWNER_LENGTH)
-    throw invalid("owner", Rule.SHORT_TEXT, MAX_OWNER_LENGTH);
-  if (time !== "wall" && time !== "store") throw invalid("time", Rule.ID_TIME);
-  if (renew !== "timer" && renew !== "calls") throw invalid("renew", Rule.RENEWAL);
+    throw invalid("owner", PackageRule.SHORT_TEXT, MAX_OWNER_LENGTH);
+  if (time !== "wall" && time !== "store") throw invalid("time", PackageRule.ID_TIME);
+  if (renew !== "timer" && renew !== "calls") throw invalid("renew", PackageRule.RENEWAL);
   signalOf({ signal });
   const driven = {
     store,

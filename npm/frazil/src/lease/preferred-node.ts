@@ -5,7 +5,7 @@
 
 import { configError, whole } from "../base/errors.js";
 import { checkKeys } from "../base/keys.js";
-import { Rule } from "../generated/rules.js";
+import { PackageRule } from "../base/rules.js";
 import { leasedNodes } from "../layout/default-nodes.js";
 import { MAX_NODE } from "../stores/kit/limits.js";
 
@@ -46,8 +46,8 @@ export function preferredNode(options: PreferredNodeOptions = {}): number | unde
     whole("INVALID_OPTION", field, value, min, MAX_NODE);
   }
   if (hostname !== undefined && typeof hostname !== "string")
-    throw configError("INVALID_OPTION", "hostname", hostname, Rule.TEXT_STRING);
-  if (Object(env) !== env) throw configError("INVALID_OPTION", "env", env, Rule.AN_OBJECT);
+    throw configError("INVALID_OPTION", "hostname", hostname, PackageRule.TEXT_STRING);
+  if (Object(env) !== env) throw configError("INVALID_OPTION", "env", env, PackageRule.AN_OBJECT);
   const index = indexOf(env) ?? ordinalOf(env, hostname) ?? hashOf(hostname);
   return index === undefined ? undefined : from + (index % (to - from + 1));
 }
@@ -78,7 +78,7 @@ type Env = NonNullable<PreferredNodeOptions["env"]>;
 
 function indexOf({ NOMAD_ALLOC_INDEX }: Env): number | undefined {
   if (NOMAD_ALLOC_INDEX !== undefined && typeof NOMAD_ALLOC_INDEX !== "string")
-    throw configError("INVALID_OPTION", "env.NOMAD_ALLOC_INDEX", NOMAD_ALLOC_INDEX, Rule.TEXT_STRING);
+    throw configError("INVALID_OPTION", "env.NOMAD_ALLOC_INDEX", NOMAD_ALLOC_INDEX, PackageRule.TEXT_STRING);
   return /^\d{1,9}$/.test(NOMAD_ALLOC_INDEX ?? "") ? Number(NOMAD_ALLOC_INDEX) : undefined;
 }
 

@@ -13,6 +13,7 @@ import type { Weak } from "../asking/weak.js";
 import { copyIds } from "../base/arrays.js";
 import { monotonicClock } from "../base/clock.js";
 import { type FrazilError, LeaseError, refusal, show } from "../base/errors.js";
+import { PackageRule } from "../base/rules.js";
 import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
 import { Page, Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
@@ -260,7 +261,7 @@ export abstract class SegmentHolder {
     let given = "";
     try {
       const { attempt: named, first, count, stride = 1, step = 0 } = Object(answer) as Allocation;
-      if (named !== attempt) throw refusal(LeaseError, "STORE_REFUSED", "attempt", named, Rule.SAME_GRANT);
+      if (named !== attempt) throw refusal(LeaseError, "STORE_REFUSED", "attempt", named, PackageRule.SAME_GRANT);
       given = `first ${show(first)}, count ${show(count)}, stride ${show(stride)}, step ${show(step)}`;
       const isNumber = typeof first === "bigint" && first >= 0n && first < 2n ** 63n - 1n;
       // The core knows what was allocated to this segment alone, and ends an attempt whose range has no numbers.

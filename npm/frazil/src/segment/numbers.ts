@@ -8,8 +8,8 @@ import { isIdArray, lengthOf } from "../base/arrays.js";
 import { monotonicClock } from "../base/clock.js";
 import { ConfigError, configError, type FrazilError, whole } from "../base/errors.js";
 import { listOf } from "../base/lists.js";
+import { PackageRule } from "../base/rules.js";
 import { Page } from "../generated/page.js";
-import { Rule } from "../generated/rules.js";
 import { type AsyncOptions, signalOf } from "../generator/options.js";
 import { LOW } from "../layout/bits.js";
 import { checkGiven, noStore } from "../stores/kit/given.js";
@@ -125,9 +125,10 @@ export class SegmentNumbers {
 
   /** @internal */
   constructor(store: SegmentStore, options: SegmentOptions, kind: SegmentKind) {
-    if (typeof (store as SegmentStore | undefined)?.allocate !== "function") throw noStore(store, Rule.A_SEGMENT_STORE);
+    if (typeof (store as SegmentStore | undefined)?.allocate !== "function")
+      throw noStore(store, PackageRule.A_SEGMENT_STORE);
     const { name } = store;
-    if (typeof name !== "string") throw configError("INVALID_ARGUMENT", "store.name", name, Rule.TEXT_STRING);
+    if (typeof name !== "string") throw configError("INVALID_ARGUMENT", "store.name", name, PackageRule.TEXT_STRING);
     const given = checkGiven(options, OPTIONS) as Record<string, unknown>;
     const { tag, step = kind.step } = given;
     checkTag("INVALID_OPTION", tag);
@@ -293,7 +294,8 @@ export class SegmentNumbers {
 
   /** Fills the array now, or returns what the caller awaits and calls. */
   #fill(target: BigUint64Array, options: AsyncOptions | undefined): Promise<Outcome<void>> | undefined {
-    if (!isIdArray(target, "BigUint64Array")) throw configError("INVALID_ARGUMENT", "target", target, Rule.ID_ARRAY);
+    if (!isIdArray(target, "BigUint64Array"))
+      throw configError("INVALID_ARGUMENT", "target", target, PackageRule.ID_ARRAY);
     const count = whole("INVALID_ARGUMENT", "count", lengthOf(target), 0, Page.MAX_COUNT);
     const signal = signalOf(options);
     signal?.throwIfAborted();
@@ -310,7 +312,7 @@ export class SegmentNumbers {
     // Read before a number is taken: a clock that a program has replaced may take numbers, and may show none.
     const nowMs = monotonicClock();
     this.#holder.look(nowMs);
-    if (lengthOf(target) < count) throw configError("INVALID_ARGUMENT", "target", target, Rule.TARGET_LOST);
+    if (lengthOf(target) < count) throw configError("INVALID_ARGUMENT", "target", target, PackageRule.TARGET_LOST);
     if (!this.#has(count)) throw this.#holder.exhausted(count, this.#left);
     let isShort = false;
     for (let at = 0; at < count; ) {

@@ -19,6 +19,7 @@
 import { bufferOf, isIdArray, lengthOf, offsetOf } from "../base/arrays.js";
 import { ConfigError, DecodeError, FrazilError, isWhole, refusal } from "../base/errors.js";
 import { putOwn } from "../base/own-properties.js";
+import { PackageRule } from "../base/rules.js";
 import { Rule } from "../generated/rules.js";
 import { ANY_ID, type IdInput, parseId } from "../layout/id.js";
 import { digitsOf } from "./digits.js";
@@ -167,7 +168,7 @@ function each<T, R, L extends { [index: number]: R }>(
   listOf: (length: number) => L,
 ): L {
   // The elements of a typed array are its own, whatever its class says of its length. Texts cannot be in one.
-  const isOfIds = isIdArray(given, "BigUint64Array") && rule === Rule.TEXT_IDS;
+  const isOfIds = isIdArray(given, "BigUint64Array") && rule === PackageRule.TEXT_IDS;
   const inputs = isOfIds ? given : elementsOf(field, given as readonly T[], rule);
   const length = isOfIds ? lengthOf(given as never) : inputs.length;
   const results = listOf(length);
@@ -205,8 +206,8 @@ function calls(write: (id: bigint) => string, read: (text: string) => bigint): T
     decode: read,
     tryDecode: (text) => attempt(read, text),
     encodeMany: (ids) =>
-      each<IdInput, string, string[]>("ids", ids, Rule.TEXT_IDS, encode, (length) => new List(length)),
-    decodeMany: (texts) => each("texts", texts, Rule.TEXT_STRINGS, read, words),
+      each<IdInput, string, string[]>("ids", ids, PackageRule.TEXT_IDS, encode, (length) => new List(length)),
+    decodeMany: (texts) => each("texts", texts, PackageRule.TEXT_STRINGS, read, words),
   };
 }
 
@@ -240,7 +241,7 @@ function form(alphabet: string, rule: string, { others = [], scale = 1 }: Differ
 
   /** Reads from left to right, so everything before the position of an error is correct. */
   const read = (text: string, isShort: boolean): bigint => {
-    if (typeof text !== "string") throw refuse("text", text, Rule.TEXT_STRING);
+    if (typeof text !== "string") throw refuse("text", text, PackageRule.TEXT_STRING);
     const { length } = text;
     const wrong = (rule: string, at: number, max: unknown = width) => refuse("text", text, rule, at, max);
     const lengths = isShort ? Rule.TEXT_SHORT : Rule.TEXT_LENGTH;
@@ -272,10 +273,11 @@ function form(alphabet: string, rule: string, { others = [], scale = 1 }: Differ
     ...calls(write, (text) => read(text, false)),
     short: Object.freeze(calls(writeShort, (text) => read(text, true))),
     encodeInto(ids: BigUint64Array, bytes: Uint8Array) {
-      if (!isIdArray(ids, "BigUint64Array")) throw refusal(ConfigError, "INVALID_ARGUMENT", "ids", ids, Rule.ID_ARRAY);
+      if (!isIdArray(ids, "BigUint64Array"))
+        throw refusal(ConfigError, "INVALID_ARGUMENT", "ids", ids, PackageRule.ID_ARRAY);
       const needed = lengthOf(ids) * width;
       if (!isIdArray(bytes, "Uint8Array") || lengthOf(bytes) < needed || bufferOf(bytes) === bufferOf(ids))
-        throw refusal(ConfigError, "INVALID_ARGUMENT", "bytes", bytes, Rule.TEXT_ROOM, needed);
+        throw refusal(ConfigError, "INVALID_ARGUMENT", "bytes", bytes, PackageRule.TEXT_ROOM, needed);
       // IDs whose memory was transferred are none, and nothing can read there.
       if (needed > 0) textsInto(ids, bytes);
       return needed;
@@ -350,7 +352,7 @@ export const bwmarrinBase58: FixedForm = /* @__PURE__ */ form(
  */
 export function customForm(alphabet: string): FixedForm {
   if (typeof alphabet !== "string" || !/^(?:([!-~])(?!.*\1)){2,}$/s.test(alphabet))
-    throw refusal(ConfigError, "INVALID_ARGUMENT", "alphabet", alphabet, Rule.ALPHABET);
+    throw refusal(ConfigError, "INVALID_ARGUMENT", "alphabet", alphabet, PackageRule.ALPHABET);
   return form(alphabet, ITS_DIGITS);
 }
 
@@ -361,7 +363,7 @@ function checkBytes(bytes: unknown, rule: string, wanted: (length: number) => nu
 }
 
 function readBytes(bytes: Uint8Array): bigint {
-  checkBytes(bytes, Rule.TEXT_BYTES, () => 8);
+  checkBytes(bytes, PackageRule.TEXT_BYTES, () => 8);
   scratch.set(bytes);
   return word.getBigUint64(0);
 }
@@ -375,18 +377,18 @@ export const bytes: ByteForm = /* @__PURE__ */ Object.freeze({
   decode: readBytes,
   tryDecode: (bytes: unknown) => attempt(readBytes, bytes),
   encodeMany(ids: BigUint64Array | readonly IdInput[]) {
-    const list = each<IdInput, bigint, BigUint64Array>("ids", ids, Rule.TEXT_IDS, parse, words);
+    const list = each<IdInput, bigint, BigUint64Array>("ids", ids, PackageRule.TEXT_IDS, parse, words);
     const view = new DataView(list.buffer);
     for (let at = 0; at < list.length; at++) view.setBigUint64(8 * at, list[at] as bigint);
     return new Uint8Array(list.buffer);
   },
   decodeMany(bytes: Uint8Array) {
-    checkBytes(bytes, Rule.TEXT_MANY_BYTES, (length) => 8 * Math.ceil(length / 8));
+    checkBytes(bytes, PackageRule.TEXT_MANY_BYTES, (length) => 8 * Math.ceil(length / 8));
     let view: DataView;
     try {
       view = new DataView(bufferOf(bytes), offsetOf(bytes));
     } catch {
-      throw refuse("bytes", bytes, Rule.TEXT_MANY_BYTES); // its memory was transferred
+      throw refuse("bytes", bytes, PackageRule.TEXT_MANY_BYTES); // its memory was transferred
     }
     const ids = new BigUint64Array(lengthOf(bytes) / 8);
     for (let at = 0; at < ids.length; at++) ids[at] = view.getBigUint64(8 * at);

@@ -1,6 +1,6 @@
 /** The limits of what requests have, which `lease()` checks before the first one and every store for each. */
 import { configError, type ErrorCode } from "../../base/errors.js";
-import { Rule } from "../../generated/rules.js";
+import { PackageRule } from "../../base/rules.js";
 
 /** Whether a value is the name of a scope. `layout/index.ts` has the same rule for the parts of a node id. */
 export const isScope = (value: unknown): value is string =>
@@ -21,7 +21,7 @@ const MAX_TAG_LENGTH = 128;
  */
 export function checkTag(code: ErrorCode, tag: unknown): asserts tag is string {
   if (typeof tag !== "string" || tag === "" || tag.length > MAX_TAG_LENGTH)
-    throw configError(code, "tag", tag, Rule.SHORT_TEXT, undefined, MAX_TAG_LENGTH);
+    throw configError(code, "tag", tag, PackageRule.SHORT_TEXT, undefined, MAX_TAG_LENGTH);
   if (/[\0\ud800-\udfff]/u.test(tag))
     throw configError(code, "tag", tag, "must have no U+0000 and no half of a surrogate pair");
 }

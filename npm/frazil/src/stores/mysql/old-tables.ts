@@ -15,7 +15,7 @@
 import { drawRandom } from "../../asking/kernel-random.js";
 import { ConfigError, configError } from "../../base/errors.js";
 import { checkKeys } from "../../base/keys.js";
-import { Rule } from "../../generated/rules.js";
+import { PackageRule } from "../../base/rules.js";
 import { storeRefused } from "../kit/answers.js";
 import { optionError } from "../kit/given.js";
 
@@ -216,7 +216,7 @@ export const drawnText = (drawn: string): string =>
 /** What a scope draws its node ids from. @internal */
 export function oldTableOf(scope: string, given: NodeIdsFrom): { oldTable: OldTable; allowEmpty: boolean } {
   const { allowEmpty = false } = checkKeys("INVALID_OPTION", "nodeIdsFrom", given, "workerNode, cosId, allowEmpty");
-  if (typeof allowEmpty !== "boolean") throw refuse("nodeIdsFrom.allowEmpty", allowEmpty, Rule.TRUE_OR_FALSE);
+  if (typeof allowEmpty !== "boolean") throw refuse("nodeIdsFrom.allowEmpty", allowEmpty, PackageRule.TRUE_OR_FALSE);
   return { oldTable: tableWithMarker(given, drawMarker(scope)), allowEmpty };
 }
 

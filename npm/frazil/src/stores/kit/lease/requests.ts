@@ -7,6 +7,7 @@ import { Layout } from "frazil";
 import { wallClock } from "../../../base/clock.js";
 import { configError, isWhole, whole } from "../../../base/errors.js";
 import { checkKeys } from "../../../base/keys.js";
+import { PackageRule } from "../../../base/rules.js";
 import { LeaseBound } from "../../../generated/lease.js";
 import { Rule } from "../../../generated/rules.js";
 import { leasedNodes } from "../../../layout/default-nodes.js";
@@ -60,7 +61,7 @@ export function scopeOf(value: unknown): string {
 /** @throws {ConfigError} `INVALID_ARGUMENT` */
 export function checkRequest(request: unknown): void {
   if (typeof request !== "object" || request === null)
-    throw configError("INVALID_ARGUMENT", "request", request, Rule.AN_OBJECT);
+    throw configError("INVALID_ARGUMENT", "request", request, PackageRule.AN_OBJECT);
 }
 
 function checkWindow(request: WindowRequest): void {
@@ -116,7 +117,7 @@ export function checkEnsure(request: EnsureRequest): void {
   checkRequest(request);
   scopeOf(request.scope);
   if (typeof request.behind !== "boolean")
-    throw configError("INVALID_ARGUMENT", "behind", request.behind, Rule.TRUE_OR_FALSE);
+    throw configError("INVALID_ARGUMENT", "behind", request.behind, PackageRule.TRUE_OR_FALSE);
 }
 
 /** The record that `init` writes for its options. `nodesByDefault`: the node ids of so many that it has unless it is told otherwise. */

@@ -1,13 +1,12 @@
 //! Openings of state files that run on threads of their own.
 //!
-//! An opening can wait for seconds, so it does not run on the event loop. It does not run on Node's pool either, because a few
-//! openings that wait would hold all file system calls of the process.
+//! An opening can wait for seconds, so it must not run on an event loop, nor on a pool whose few threads others need.
 //!
 //! * **The thread that asked owns the opening**, under a ticket, until the result is taken or the opening is abandoned. The thread
 //!   that opens the file has a weak reference only. So if the opening was abandoned, or the thread that asked has ended, the file
 //!   that was opened is closed at once.
-//! * **The promise is always settled**, because an unsettled one keeps the event loop running: when the opening ends, when no
-//!   thread can be started, and when the opening is abandoned.
+//! * **The end is always told**, since somebody waits for it: when the opening ends, when no thread can be started, and when the
+//!   opening is abandoned.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,12 +15,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
 use frazil::abi::{LocalOpened, LocalOpening};
-use frazil_local::Fault;
-use napi::JsDeferred;
-use napi::bindgen_prelude::{Env, Object, Result};
+
+use crate::cancellation::while_wanted;
+use crate::fault::Fault;
+use crate::local::attach;
 
 /// The ticket of no opening.
-pub(crate) const NO_TICKET: u32 = 0;
+pub const NO_TICKET: u32 = 0;
 static TICKETS: AtomicU32 = AtomicU32::new(NO_TICKET + 1);
 
 thread_local! {
@@ -29,15 +29,13 @@ thread_local! {
     static OPENINGS: RefCell<BTreeMap<u32, Arc<Opening>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-type Deferred = JsDeferred<(), fn(Env) -> Result<()>>;
-
 struct Opening(Mutex<Progress>);
 
 struct Progress {
     /// `None` once a thread has taken it.
     request: Option<LocalOpening>,
-    /// `None` once the opening has ended, and before [`when_opened`].
-    deferred: Option<Deferred>,
+    /// Tells the end. `None` once that was done, and before [`when_ended`].
+    tell: Option<Box<dyn FnOnce() + Send>>,
     /// What the opening ended with.
     result: Option<LocalOpened>,
 }
@@ -50,21 +48,32 @@ impl Opening {
     fn finish(&self, result: Option<LocalOpened>) {
         let mut progress = self.progress();
         progress.result = result;
-        let deferred = progress.deferred.take();
+        let tell = progress.tell.take();
         drop(progress);
-        if let Some(deferred) = deferred {
-            settle(deferred);
+        if let Some(tell) = tell {
+            tell();
         }
     }
 }
 
-fn settle(deferred: Deferred) {
-    deferred.resolve(|_| Ok(()));
-}
-
 /// Starts an opening, and returns its ticket. If no thread can be started, the result is a refusal that says so.
-pub(crate) fn begin(request: LocalOpening) -> u32 {
-    let opening = Arc::new(Opening(Mutex::new(Progress { request: Some(request), deferred: None, result: None })));
+///
+/// ```
+/// use frazil::Code;
+/// use frazil::abi::{Handles, LocalOpening, Page};
+/// use frazil_local::openings;
+/// let (mut handles, mut page) = (Handles::new(), Page::new());
+/// let ticket = openings::begin(LocalOpening::of(&mut page));
+/// let (tell, told) = std::sync::mpsc::channel();
+/// openings::when_ended(ticket, move || drop(tell.send(())));
+/// told.recv().unwrap();
+/// let opened = openings::take(ticket).unwrap();
+/// assert_eq!(handles.opened(&mut page, opened), Code::InvalidLayout as u32); // a page of zeros is no layout
+/// assert!(openings::take(ticket).is_none()); // once
+/// ```
+#[must_use]
+pub fn begin(request: LocalOpening) -> u32 {
+    let opening = Arc::new(Opening(Mutex::new(Progress { request: Some(request), tell: None, result: None })));
     let thread = thread::Builder::new().name("frazil-open".to_owned());
     let work = {
         let opening = Arc::downgrade(&opening);
@@ -84,30 +93,34 @@ fn run(opening: &Weak<Opening>) {
     let Some(request) = opening.upgrade().and_then(|opening| opening.progress().request.take()) else { return };
     let owner = Weak::clone(opening);
     let is_wanted = move || owner.strong_count() > 0;
-    let result = request.attach(|request| Ok(frazil_local::attach_while_wanted(request, is_wanted)?));
+    let result = request.attach(|request| Ok(while_wanted(Box::new(is_wanted), || attach(request))?));
     if let Some(opening) = opening.upgrade() {
         opening.finish(Some(result));
     }
 }
 
-/// A promise that is resolved when the opening has ended. For each ticket once.
-pub(crate) fn when_opened(env: &Env, ticket: u32) -> Result<Object<'_>> {
-    let (deferred, promise) = env.create_deferred()?;
+/// Calls `tell` once when the opening has ended, on any thread: at once where it has, or where this thread has no such opening. For
+/// each ticket once.
+pub fn when_ended(ticket: u32, tell: impl FnOnce() + Send + 'static) {
     let opening = OPENINGS.with_borrow(|openings| openings.get(&ticket).map(Arc::clone));
-    match opening.as_ref().map(|opening| opening.progress()) {
-        Some(mut progress) if progress.result.is_none() => progress.deferred = Some(deferred),
-        _ => settle(deferred),
+    if let Some(opening) = opening {
+        let mut progress = opening.progress();
+        if progress.result.is_none() {
+            progress.tell = Some(Box::new(tell));
+            return;
+        }
     }
-    Ok(promise)
+    tell();
 }
 
-/// The result of an opening, once.
-pub(crate) fn take(ticket: u32) -> Option<LocalOpened> {
+/// The result of an opening that has ended, once.
+#[must_use]
+pub fn take(ticket: u32) -> Option<LocalOpened> {
     remove(ticket)?.progress().result.take()
 }
 
-/// Ends the wait for an opening: its promise is settled, and what it opened or will have opened is closed.
-pub(crate) fn abandon(ticket: u32) {
+/// Gives an opening up: its end is told, and what it opened or will have opened is closed.
+pub fn abandon(ticket: u32) {
     if let Some(opening) = remove(ticket) {
         opening.finish(None);
     }

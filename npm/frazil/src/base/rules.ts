@@ -1,0 +1,36 @@
+/**
+ * What input must be that the core never sees, or sees as numbers. The sentences with which the core answers are in
+ * `generated/rules.ts`, an enum for the same reason: esbuild inlines its members, so a bundle holds the sentences that it uses.
+ */
+export enum PackageRule {
+  AN_OBJECT = "must be a plain object",
+  KNOWN_KEY = "must be a name that is known here",
+  TRUE_OR_FALSE = "must be true or false",
+  TEXT_STRING = "must be a string",
+  FUNCTION = "must be a function",
+  A_SIGNAL = "must be an AbortSignal",
+  SHORT_TEXT = "must be a text of 1 to {max} characters",
+  KNOWN_KIND = "must be time, node, clock or sequence",
+  FIELD_LIST = 'must be a list, such as [{ kind: "time", bits: 41 }, …]',
+  KNOWN_FRESHNESS = 'must be "call" or "turn"',
+  NUMBER_WIDTH = "must have at most {max} bits, as many as a number holds exactly: use nextString(), or the layout safe53",
+  NODE_LEFT_OUT = "must be a node id, or left out: then it is the last one of the layout, for IDs that stay on this machine",
+  ID_INPUT = "must be a bigint, digits or a number below 2^53",
+  ID_ARRAY = "must be a BigUint64Array",
+  ID_COLUMN = "must be a BigUint64Array, such as BigUint64Array.from(ids), or up to 63 bits a BigInt64Array",
+  COLUMNS = "must be as decodeMany makes it, for {min} IDs and in own memory, or absent",
+  TARGET_ARRAY = "must be a BigUint64Array, such as new BigUint64Array(3); for a list use nextMany(3)",
+  TARGET_LOST = "must stay as long as it was, and not be transferred, until it is full",
+  TEXT_IDS = "must be a BigUint64Array or an array of IDs",
+  TEXT_STRINGS = "must be an array of strings",
+  TEXT_BYTES = "must be a Uint8Array of 8 bytes",
+  TEXT_MANY_BYTES = "must be a Uint8Array of 8 bytes for each ID",
+  TEXT_ROOM = "must be a Uint8Array of {min} bytes or more, the width for each ID, in other memory than theirs",
+  ALPHABET = "must be 2 to 94 different printable characters of ASCII, without blanks",
+  A_STORE = "must be a lease store, such as new PostgresStore(pool)",
+  A_SEGMENT_STORE = "must be a store of segments, such as new PostgresStore(pool)",
+  ID_TIME = 'must be "wall" or "store"',
+  RENEWAL = 'must be "timer" or "calls"',
+  WINDOW_MAX = "must be at most {max}, the longest window of the scope (init({ windowMaxMs }))",
+  SAME_GRANT = "must be that of the request",
+}
