@@ -169,7 +169,7 @@ impl Handles {
     }
 
     /// The generator of a handle whose ceiling is in a storage; `None` for any other.
-    pub(super) fn ceiling(&self, handle: f64) -> Option<&CeilingGenerator> {
+    pub(super) fn with_ceiling(&self, handle: f64) -> Option<&CeilingGenerator> {
         match self.minter(handle) {
             Ok(Minter::Ceiling(ids)) => Some(ids),
             _ => None,

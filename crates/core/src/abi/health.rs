@@ -21,7 +21,7 @@ impl Handles {
         if let Some(ids) = self.leased(handle) {
             health = ids.leased_health(health, page.read_clocks()?);
         }
-        if self.ceiling(handle).is_some() {
+        if self.with_ceiling(handle).is_some() {
             health = CeilingGenerator::without_expiry(health);
         }
         let stats = generator.stats();

@@ -76,7 +76,7 @@ impl Handles {
             let answer = self.try_reserve(page, handle, now_ms, want, confirmed, write);
             answer.map_err(|error| lease.map_or(error, |(ids, now)| ids.refusal(error, now)))
         });
-        if let Some(ids) = self.ceiling(handle) {
+        if let Some(ids) = self.with_ceiling(handle) {
             ids.end_look();
         }
         answer.unwrap_or_else(|error| self.refuse(page, handle, error))

@@ -13,7 +13,8 @@
  * - **No incarnation**: Time Travel is not visible. Call `fence()` after it.
  */
 import { ConfigError, type FrazilError } from "../../base/errors.js";
-import { type Found, notInitialised, storeRefused, storeUnavailable, untilAborted, wholeOf } from "../kit/answers.js";
+import { untilAborted } from "../../base/wait.js";
+import { type Found, notInitialised, storeRefused, storeUnavailable, wholeOf } from "../kit/answers.js";
 import { hintFor } from "../kit/clients.js";
 import { described } from "../kit/given.js";
 import {

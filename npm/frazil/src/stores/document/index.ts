@@ -20,8 +20,9 @@
 
 import { FrazilError } from "../../base/errors.js";
 import type { HostAbortSignal } from "../../base/host-types.js";
+import { untilAborted } from "../../base/wait.js";
 import { SECONDS_END, SECONDS_START } from "../../generated/layouts.js";
-import { type Found, storeRefused, storeUnavailable, untilAborted, wholeOf } from "../kit/answers.js";
+import { type Found, storeRefused, storeUnavailable, wholeOf } from "../kit/answers.js";
 import { checkGiven, clientError, described, optionError } from "../kit/given.js";
 import {
   type AcquireView,

@@ -18,8 +18,9 @@
 
 import { Layout } from "frazil";
 import { ConfigError, configError, FrazilError, LeaseError } from "../../base/errors.js";
+import { untilAborted } from "../../base/wait.js";
 import type { NodeRange } from "../../layout/default-nodes.js";
-import { storeRefused, untilAborted } from "../kit/answers.js";
+import { storeRefused } from "../kit/answers.js";
 import { hintFor, isStub } from "../kit/clients.js";
 import { checkGiven, described, optionError } from "../kit/given.js";
 import { layoutText, nodeCountOf } from "../kit/lease/layout-text.js";

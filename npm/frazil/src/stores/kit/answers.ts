@@ -1,6 +1,6 @@
 /** What the operations of a store answer: leases, refusals and errors, in the same words for all stores. */
 import { ConfigError, LeaseError } from "../../base/errors.js";
-import { onAbort } from "../../base/wait.js";
+import { sleep } from "../../base/wait.js";
 import type { Answer, RefusalReason } from "../lease-store.js";
 import type { ScopeRecord } from "./lease/requests.js";
 
@@ -149,32 +149,11 @@ export const MAX_ATTEMPTS = 20;
 export const MAX_ALLOCATE_TRIES = 3 * MAX_ATTEMPTS;
 
 /**
- * Waits before an attempt is repeated: a random time that grows from `firstMs` to `longestMs`, so that clients do not meet again.
+ * Waits before a statement that lost a race is repeated: a random time that grows from `firstMs` to `longestMs`, so that clients do not
+ * meet again. How long a holder waits for a store that failed is another question, which the core answers.
  */
-export function pause(
-  attempt: number,
+export const sleepAfterRace = (
+  races: number,
   signal: AbortSignal | undefined,
   { firstMs = 1, longestMs = 100 } = {},
-): Promise<void> {
-  const ms = Math.random() * Math.min(longestMs, firstMs * 2 ** attempt);
-  return untilAborted(new Promise((resolve) => setTimeout(resolve, ms)), signal);
-}
-
-/** The result of a promise, or a rejection with the reason of the signal as soon as it aborts. */
-export async function untilAborted<T>(promise: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  if (signal.aborted) {
-    // The caller hears of the signal only, and a rejection that nobody handles would end the process.
-    promise.then(undefined, () => {});
-    throw signal.reason;
-  }
-  let stop: () => void = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = onAbort(signal, () => reject(signal.reason));
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    stop();
-  }
-}
+): Promise<number> => sleep(Math.random() * Math.min(longestMs, firstMs * 2 ** races), signal);

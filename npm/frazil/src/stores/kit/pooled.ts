@@ -8,7 +8,8 @@
  * written. So a connection that was inside one is destroyed, and the statement runs on another.
  */
 import { monotonicClock } from "../../base/clock.js";
-import { MAX_ATTEMPTS, storeUnavailable, untilAborted } from "./answers.js";
+import { untilAborted } from "../../base/wait.js";
+import { MAX_ATTEMPTS, storeUnavailable } from "./answers.js";
 
 /** A connection that was taken from a pool. */
 export interface PooledConnection<Value, Result> {

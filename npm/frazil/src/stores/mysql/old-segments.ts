@@ -16,7 +16,7 @@
  * of CosId.
  */
 import { configError, LeaseError } from "../../base/errors.js";
-import { MAX_ALLOCATE_TRIES, pause, storeRefused, storeUnavailable } from "../kit/answers.js";
+import { MAX_ALLOCATE_TRIES, sleepAfterRace, storeRefused, storeUnavailable } from "../kit/answers.js";
 import { checkGiven, optionError } from "../kit/given.js";
 import { isPlainTag } from "../kit/limits.js";
 import { checkAllocate } from "../kit/segment/requests.js";
@@ -273,7 +273,7 @@ class OldSegments implements SegmentStore {
       const values = { ...row.seen, tag, next: `${next}` };
       if (await this.#explained(this.#database.write(this.#complete(allocate), values, signal)))
         return { attempt, ...range, ...(step !== undefined && { step }) };
-      await pause(tries, signal);
+      await sleepAfterRace(tries, signal);
     }
     throw storeUnavailable(
       `others moved ${counter} of the tag ${JSON.stringify(tag)} in the table ${this.#table} first, ${MAX_ALLOCATE_TRIES} times`,

@@ -4,7 +4,7 @@ import {
   type Found,
   MAX_ATTEMPTS,
   notInitialised,
-  pause,
+  sleepAfterRace,
   storeRefused,
   storeUnavailable,
   wholeOf,
@@ -145,7 +145,7 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
         throw storeUnavailable(
           `the lease was not the same when it was written once more, ${MAX_ATTEMPTS} times: reads may go to another server than writes`,
         );
-      await pause(attempt, signal);
+      await sleepAfterRace(attempt, signal);
     }
   }
 
@@ -255,7 +255,7 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       const range = { from: nodeFrom, to: nodeTo, next };
       const values = { scope, layout: hexOf(layout), ...range, windowMax: windowMaxMs, nodeIdsFrom };
       if (await this.#database.write(INIT, { ...values, server: incarnationOf(row) }, signal)) return undefined;
-      await pause(attempt, signal);
+      await sleepAfterRace(attempt, signal);
     }
     throw storeUnavailable(`the record could not be written: others wrote at the same time, ${MAX_ATTEMPTS} times`);
   }
@@ -308,7 +308,7 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       await this.#writeOf(view, RETIRE, { scope, never: NEVER_MS }, undefined);
       if (await this.#writeOf(view, LEAVE, { scope, from, never: NEVER_MS }, undefined)) return true;
       if (attempt === MAX_ATTEMPTS) throw storeUnavailable(`the record was locked ${MAX_ATTEMPTS} times`);
-      await pause(attempt, undefined);
+      await sleepAfterRace(attempt, undefined);
     }
   }
 

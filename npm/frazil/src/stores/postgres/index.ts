@@ -26,6 +26,7 @@
  * Not checked: `fsync = off` of the server.
  */
 import { FrazilError, type LeaseError } from "../../base/errors.js";
+import { untilAborted } from "../../base/wait.js";
 import {
   type AnswerRow,
   answerOf,
@@ -34,11 +35,10 @@ import {
   MAX_ATTEMPTS,
   NO_INCARNATION,
   notInitialised,
-  pause,
+  sleepAfterRace,
   storeRefused,
   storeUnavailable,
   TRANSACTION_RULE,
-  untilAborted,
   type Whole,
   wholeOf,
 } from "../kit/answers.js";
@@ -224,7 +224,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
       if (answer === undefined || (!answer.granted && answer.reason === "missing"))
         return { granted: false, reason: "missing", place: await this.#place(signal) };
       if (attempt === MAX_ATTEMPTS || !isLostRace(answer)) return answer;
-      await pause(attempt, signal);
+      await sleepAfterRace(attempt, signal);
     }
   }
 
@@ -265,7 +265,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
           return undefined;
         if (!CONFLICTS.includes(state) || attempt === MAX_ATTEMPTS)
           throw this.#errorOf(error, state, statement, await this.#lackOf(state, signal));
-        await pause(attempt, signal);
+        await sleepAfterRace(attempt, signal);
       }
     }
   }

@@ -21,6 +21,7 @@
  * Not checked, since no script can see it: how often the server flushes (`appendfsync`), and whether it saves at all.
  */
 import { FrazilError, type LeaseError } from "../../base/errors.js";
+import { untilAborted } from "../../base/wait.js";
 import {
   type AnswerRow,
   answerOf,
@@ -28,7 +29,6 @@ import {
   notInitialised,
   storeRefused,
   storeUnavailable,
-  untilAborted,
   wholeOf,
 } from "../kit/answers.js";
 import { hintFor } from "../kit/clients.js";

@@ -24,7 +24,14 @@
 import { fstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { monotonicClock } from "../../base/clock.js";
 import { FrazilError } from "../../base/errors.js";
-import { notInitialised, pause, storeRefused, storeUnavailable, TRANSACTION_RULE, wholeOf } from "../kit/answers.js";
+import {
+  notInitialised,
+  sleepAfterRace,
+  storeRefused,
+  storeUnavailable,
+  TRANSACTION_RULE,
+  wholeOf,
+} from "../kit/answers.js";
 import { clientOf, hintFor } from "../kit/clients.js";
 import { clientError, optionError } from "../kit/given.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "../kit/lease/requests.js";
@@ -209,7 +216,7 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
         if (code === "ERROR" && lacksTables(message)) return undefined;
         const isLocked = code === "BUSY" || code === "LOCKED";
         if (!isLocked || monotonicClock() - started > BUSY_MS) throw errorOf(error, code, message);
-        await pause(attempt, signal);
+        await sleepAfterRace(attempt, signal);
       }
     }
   }

@@ -10,7 +10,8 @@
  */
 import { monotonicClock } from "../../base/clock.js";
 import { FrazilError, type LeaseError } from "../../base/errors.js";
-import { storeRefused, storeUnavailable, untilAborted } from "../kit/answers.js";
+import { untilAborted } from "../../base/wait.js";
+import { storeRefused, storeUnavailable } from "../kit/answers.js";
 import { clientOf, hintFor } from "../kit/clients.js";
 import { clientError } from "../kit/given.js";
 

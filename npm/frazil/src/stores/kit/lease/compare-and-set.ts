@@ -16,7 +16,7 @@ import type {
   ReleaseRequest,
   RenewRequest,
 } from "../../lease-store.js";
-import { type Found, isLostRace, isNew, notInitialised, pause, storeUnavailable } from "../answers.js";
+import { type Found, isLostRace, isNew, notInitialised, sleepAfterRace, storeUnavailable } from "../answers.js";
 import { withinLimit } from "../set-up-limit.js";
 import {
   checkAcquire,
@@ -157,7 +157,7 @@ export async function untilFirst<T>(
     signal?.throwIfAborted();
     const result = await run();
     if (result !== undefined) return result;
-    await pause(races + 1, signal);
+    await sleepAfterRace(races + 1, signal);
   }
   const known = table.waitsFor?.();
   throw storeUnavailable(

@@ -5,7 +5,7 @@
 import { monotonicClock } from "../../../base/clock.js";
 import { LeaseError } from "../../../base/errors.js";
 import type { AllocateRequest, Allocation, TagOptions } from "../../segment-store.js";
-import { MAX_ALLOCATE_TRIES, type NamedStore, onceFor, pause, storeUnavailable } from "../answers.js";
+import { MAX_ALLOCATE_TRIES, type NamedStore, onceFor, sleepAfterRace, storeUnavailable } from "../answers.js";
 import { withinLimit } from "../set-up-limit.js";
 import { checkAllocate, newTagOf } from "./requests.js";
 import { decideAllocate, type KeptRecord, keptRecord, type RecordPlace, tagRecordOf } from "./rules.js";
@@ -81,7 +81,7 @@ export async function allocateAtOnce(
     }
     found = found === undefined ? outcome : undefined;
     const firstMs = Math.max(1, monotonicClock() - startedMs);
-    if (found === undefined) await pause(tries, signal, { firstMs, longestMs: LONGEST_PAUSE_MS });
+    if (found === undefined) await sleepAfterRace(tries, signal, { firstMs, longestMs: LONGEST_PAUSE_MS });
   }
   throw storeUnavailable(`others allocated from the tag ${JSON.stringify(tag)} first, ${MAX_ALLOCATE_TRIES} times`);
 }
