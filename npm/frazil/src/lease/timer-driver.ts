@@ -92,7 +92,7 @@ export class LeaseDriver extends LeaseHolder {
     this.#generator = weakly(generator);
     // Where timers renew, the next one finds that the generator is gone.
     if (this.options.byCalls) dropped?.register(generator, this, this);
-    this.#turn();
+    this.#turn(true);
     return generator;
   }
 
@@ -103,8 +103,11 @@ export class LeaseDriver extends LeaseHolder {
     this.free();
   }
 
-  /** Asks the core what to do, and does it, unless an attempt is under way whose time is not over. Never throws. */
-  #turn(): void {
+  /**
+   * Asks the core what to do, and does it, unless an attempt is under way whose time is not over. `isDue`: whether the core has said
+   * that something is due now. Never throws.
+   */
+  #turn(isDue = false): void {
     clearTimeout(this.#timer);
     if (this.isClosing) return;
     if (this.#attempt === undefined && this.#generator.deref() === undefined) {
@@ -112,27 +115,27 @@ export class LeaseDriver extends LeaseHolder {
       return;
     }
     try {
-      this.#begin();
+      this.#begin(isDue);
     } catch (error) {
       // A clock that a program replaced by one that shows no number.
       this.report(rejectionError(error, "reading the clocks", this.context));
-      this.#schedule(BROKEN_CLOCK_MS);
+      this.#schedule(BROKEN_CLOCK_MS, false);
     }
   }
 
-  #schedule(ms: number): void {
-    if (!this.options.byCalls) this.#timer = unref(setTimeout(() => this.#turn(), ms));
+  #schedule(ms: number, isDue = true): void {
+    if (!this.options.byCalls) this.#timer = unref(setTimeout(() => this.#turn(isDue), ms));
   }
 
-  #begin(): void {
-    this.call(LeaseCall.STATUS);
+  #begin(isDue: boolean): void {
+    if (this.#attempt !== undefined || !isDue) this.call(LeaseCall.STATUS);
     if (this.#attempt !== undefined) {
       // Its timer has not run yet, or it has none.
       if (this.nextMs <= 1) this.#giveUp();
       return;
     }
     // Random numbers are drawn only for what is due: a call of the user may lead here.
-    if (this.nextMs > 1) {
+    if (!isDue && this.nextMs > 1) {
       this.#schedule(this.nextMs);
       return;
     }
