@@ -12,7 +12,7 @@ import { Page } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
 import { type AsyncOptions, signalOf } from "../generator/options.js";
 import { LOW } from "../layout/bits.js";
-import { checkGiven, noStore } from "../stores/kit/given.js";
+import { checkGiven, noStore } from "../stores/kit/argument-errors.js";
 import { checkTag } from "../stores/kit/limits.js";
 import type { SegmentStore } from "../stores/segment-store.js";
 import type { HolderOptions, SegmentHolder, SegmentStats, TagState } from "./holder.js";

@@ -9,7 +9,7 @@ import { LeasedSnowflake, untilUsable } from "../lease/leased-snowflake.js";
 import { checkedLease, isStore, LEASE_DEFAULTS, LEASE_OPTIONS, NOT_LEASED } from "../lease/options.js";
 import { refusingUntilAwaited } from "../lease/unawaited.js";
 import type { LeasesNamespace, OfLeases } from "../stores/durable-object/index.js";
-import { checkGiven } from "../stores/kit/given.js";
+import { checkGiven } from "../stores/kit/argument-errors.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";
 import type { LeaseStore } from "../stores/lease-store.js";
 import { LeaseRequestDriver } from "./lease-request-driver.js";

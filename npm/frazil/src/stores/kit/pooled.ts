@@ -9,7 +9,8 @@
  */
 import { monotonicClock } from "../../base/clock.js";
 import { untilAborted } from "../../base/wait.js";
-import { MAX_ATTEMPTS, storeUnavailable } from "./answers.js";
+import { storeUnavailable } from "./errors.js";
+import { MAX_ATTEMPTS } from "./races.js";
 
 /** A connection that was taken from a pool. */
 export interface PooledConnection<Value, Result> {

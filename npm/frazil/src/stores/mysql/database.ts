@@ -5,7 +5,9 @@
 import { monotonicClock } from "../../base/clock.js";
 import { FrazilError } from "../../base/errors.js";
 import { untilAborted } from "../../base/wait.js";
-import { MAX_ATTEMPTS, sleepAfterRace, storeRefused, TRANSACTION_RULE, wholeOf } from "../kit/answers.js";
+import { wholeOf } from "../kit/answer-rows.js";
+import { storeRefused, TRANSACTION_RULE } from "../kit/errors.js";
+import { MAX_ATTEMPTS, sleepAfterRace } from "../kit/races.js";
 import {
   isInTransaction,
   type MySqlClient,

@@ -1,5 +1,7 @@
 /** The records of tags in MariaDB and MySQL: one row for each, replaced by one statement that compares it. */
-import { MAX_ATTEMPTS, sleepAfterRace, storeUnavailable } from "../kit/answers.js";
+
+import { storeUnavailable } from "../kit/errors.js";
+import { MAX_ATTEMPTS, sleepAfterRace } from "../kit/races.js";
 import type { KeptRecord } from "../kit/segment/rules.js";
 import type { TagTable, TagView } from "../kit/segment/tag-table.js";
 import type { MySqlClient } from "./client.js";

@@ -1,18 +1,13 @@
 /** Scopes in the tables: what each operation reads and writes, and what the rows that it reads mean. */
 import type { LeaseError } from "../../base/errors.js";
-import {
-  type Found,
-  MAX_ATTEMPTS,
-  notInitialised,
-  sleepAfterRace,
-  storeRefused,
-  storeUnavailable,
-  wholeOf,
-} from "../kit/answers.js";
-import { optionError } from "../kit/given.js";
+import { wholeOf } from "../kit/answer-rows.js";
+import { optionError } from "../kit/argument-errors.js";
+import { notInitialised, storeRefused, storeUnavailable } from "../kit/errors.js";
+import type { Found } from "../kit/found-record.js";
 import type { AcquireView, LeaseTable, RowView, ScopeView } from "../kit/lease/compare-and-set.js";
 import type { ScopeRecord } from "../kit/lease/requests.js";
 import type { LeaseRow, Scope } from "../kit/lease/rules.js";
+import { MAX_ATTEMPTS, sleepAfterRace } from "../kit/races.js";
 import type { AcquireRequest } from "../lease-store.js";
 import type { MySqlClient, Row } from "./client.js";
 import { hexOf, MySqlDatabase, type Values } from "./database.js";

@@ -27,21 +27,9 @@
  */
 import { FrazilError, type LeaseError } from "../../base/errors.js";
 import { untilAborted } from "../../base/wait.js";
-import {
-  type AnswerRow,
-  answerOf,
-  isLostRace,
-  isNew,
-  MAX_ATTEMPTS,
-  NO_INCARNATION,
-  notInitialised,
-  sleepAfterRace,
-  storeRefused,
-  storeUnavailable,
-  TRANSACTION_RULE,
-  type Whole,
-  wholeOf,
-} from "../kit/answers.js";
+import { type AnswerRow, answerOf, type Whole, wholeOf } from "../kit/answer-rows.js";
+import { NO_INCARNATION, notInitialised, storeRefused, storeUnavailable, TRANSACTION_RULE } from "../kit/errors.js";
+import { isNew } from "../kit/found-record.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -52,6 +40,7 @@ import {
   type ScopeRecord,
 } from "../kit/lease/requests.js";
 import { rightsFor } from "../kit/permissions.js";
+import { isLostRace, MAX_ATTEMPTS, sleepAfterRace } from "../kit/races.js";
 import { allocateFrom, makeTagIn } from "../kit/segment/tag-table.js";
 import { withinLimit } from "../kit/set-up-limit.js";
 import type {

@@ -22,17 +22,11 @@
  */
 import { FrazilError, type LeaseError } from "../../base/errors.js";
 import { untilAborted } from "../../base/wait.js";
-import {
-  type AnswerRow,
-  answerOf,
-  isNew,
-  notInitialised,
-  storeRefused,
-  storeUnavailable,
-  wholeOf,
-} from "../kit/answers.js";
+import { type AnswerRow, answerOf, wholeOf } from "../kit/answer-rows.js";
+import { clientError } from "../kit/argument-errors.js";
 import { hintFor } from "../kit/clients.js";
-import { clientError } from "../kit/given.js";
+import { notInitialised, storeRefused, storeUnavailable } from "../kit/errors.js";
+import { isNew } from "../kit/found-record.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "../kit/lease/requests.js";
 import type { FenceCause } from "../kit/lease/rules.js";
 import { allocateFrom, makeTagIn, type TagTable, type TagView } from "../kit/segment/tag-table.js";

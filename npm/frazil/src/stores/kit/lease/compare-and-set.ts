@@ -16,7 +16,9 @@ import type {
   ReleaseRequest,
   RenewRequest,
 } from "../../lease-store.js";
-import { type Found, isLostRace, isNew, notInitialised, sleepAfterRace, storeUnavailable } from "../answers.js";
+import { notInitialised, storeUnavailable } from "../errors.js";
+import { type Found, isNew } from "../found-record.js";
+import { isLostRace, sleepAfterRace } from "../races.js";
 import { withinLimit } from "../set-up-limit.js";
 import {
   checkAcquire,

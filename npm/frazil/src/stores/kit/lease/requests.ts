@@ -6,7 +6,7 @@
 import { Layout } from "frazil";
 import { wallClock } from "../../../base/clock.js";
 import { configError, isWhole, whole } from "../../../base/errors.js";
-import { checkKeys } from "../../../base/keys.js";
+import { checkKeys } from "../../../base/option-keys.js";
 import { minWindowMs } from "../../../generated/lease.js";
 import { Rule } from "../../../generated/rules.js";
 import { leasedNodes } from "../../../layout/default-nodes.js";

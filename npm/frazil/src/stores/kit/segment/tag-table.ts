@@ -5,11 +5,12 @@
 import { monotonicClock } from "../../../base/clock.js";
 import { LeaseError } from "../../../base/errors.js";
 import type { AllocateRequest, Allocation, TagOptions } from "../../segment-store.js";
-import { MAX_ALLOCATE_TRIES, type NamedStore, onceFor, sleepAfterRace, storeUnavailable } from "../answers.js";
+import { type NamedStore, onceFor, storeUnavailable } from "../errors.js";
+import { MAX_ALLOCATE_TRIES, sleepAfterRace } from "../races.js";
 import { withinLimit } from "../set-up-limit.js";
+import { inTurn } from "./concurrency-limit.js";
 import { checkAllocate, newTagOf } from "./requests.js";
 import { decideAllocate, type KeptRecord, keptRecord, type RecordPlace, tagRecordOf } from "./rules.js";
-import { inTurn } from "./turns.js";
 
 /** The record of a tag as it was read, and the incarnation of the store at that moment. */
 export interface TagView {
