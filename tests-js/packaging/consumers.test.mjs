@@ -218,7 +218,20 @@ test("wasm-module: a host that takes the module for an ES module mints with it",
   const flags = ["--conditions=workerd", "--disable-warning=ExperimentalWarning"];
   const { stdout, stderr } = run(folder, NODE24, [...flags, "main.mjs"]);
   assert.equal(stderr, "");
-  const calls = ["abi", "admit", "health", "lease", "memory", "next", "open", "page", "release", "reserve", "segment"];
+  const calls = [
+    "abi",
+    "admit",
+    "ceiling",
+    "health",
+    "lease",
+    "memory",
+    "next",
+    "open",
+    "page",
+    "release",
+    "reserve",
+    "segment",
+  ];
   assert.deepEqual(JSON.parse(stdout), { exports: calls, backend: "wasm", nodes: [7, 7, 7], increasing: true });
 });
 

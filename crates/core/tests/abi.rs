@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use frazil::abi::{Handles, KEYLESS, KINDS, NO_ID, Page, RECHECK, lease_call, slot};
+use frazil::abi::{Handles, KEYLESS, KINDS, NO_ID, Page, RECHECK, ceiling_call, slot};
 use frazil::error::{Rule, Subject};
 use frazil::layout::{Field, LayoutSpec};
 use frazil::mint::{Key, MAX_LEAD_MS, Machine, Outcome, SequenceStart, Window};
@@ -687,7 +687,7 @@ fn open_ceiling(host: &mut Host, change: impl FnOnce(&mut Host)) -> u32 {
         host.set(slot::RANDOM + at, word);
     }
     change(host);
-    host.handles.lease(&mut host.page, &mut host.registry, 0.0, lease_call::OPEN_CEILING)
+    host.handles.ceiling(&mut host.page, 0.0, ceiling_call::OPEN)
 }
 
 /// Looks at a row, and returns the status and what is to be written.
@@ -697,7 +697,7 @@ fn look(host: &mut Host, handle: f64, row: Option<(f64, f64)>, now_ms: f64) -> (
     host.set(slot::ROW_MARK, mark);
     host.set(slot::ROW_UNTIL_MS, until_ms);
     host.set(slot::WALL_MS, now_ms);
-    let status = host.handles.lease(&mut host.page, &mut host.registry, handle, lease_call::LOOK);
+    let status = host.handles.ceiling(&mut host.page, handle, ceiling_call::LOOK);
     let [has_row, mark, until_ms] = [slot::HAS_ROW, slot::ROW_MARK, slot::ROW_UNTIL_MS].map(|at| host.page.numbers[at]);
     (status, (status == 0 && has_row == 1.0).then_some((mark, until_ms)))
 }

@@ -281,6 +281,32 @@ fn store_time_does_not_follow_an_answer_that_came_twice() {
 }
 
 #[test]
+fn what_the_clock_showed_between_two_looks_counts_if_it_went_back_by_more_than_a_second() {
+    for (back_ms, usable) in [(1000, true), (1001, false)] {
+        let (mut ids, _) = ahead();
+        let (shown, now) = (after(5000), after(5000 - back_ms));
+        ids.lease_ms(after(0));
+        ids.has_shown(shown.wall_ms, now);
+        let lease_ms = ids.lease_ms(now);
+        // The store is asked after a third of the window. Or at once, since its time is not known any more.
+        assert_eq!(ids.usable_ms(now, lease_ms), if usable { W / 3 - (5000 - back_ms) } else { 0 }, "{back_ms}");
+    }
+}
+
+#[test]
+fn a_lease_is_usable_from_the_start_of_its_window_to_its_end_or_to_when_it_is_due() {
+    let mut ids = leased(&layout(false));
+    assert_eq!(ids.usable_ms(at(T), 0), 0);
+    assert!(matches!(ids.ask(0, drawn(1)), Request::Acquire { .. }));
+    let answer = Granted { grant: Grant(1), node: 7, from_ms: T, until_ms: T + W, store_now_ms: T };
+    ids.take(&answer, at(T), &mut Registry::new()).unwrap();
+    let usable = [T - 1, T, T + W - 5, T + W - 1, T + W].map(|wall_ms| ids.usable_ms(at(wall_ms), 0));
+    assert_eq!(usable, [0, W / 3, 5, 1, 0]);
+    ids.close();
+    assert_eq!(ids.usable_ms(at(T), 0), 0);
+}
+
+#[test]
 fn an_answer_whose_window_ends_before_it_begins_is_refused_and_changes_nothing() {
     let mut ids = leased(&layout(false));
     assert!(matches!(ids.ask(0, drawn(1)), Request::Acquire { .. }));

@@ -17,7 +17,7 @@ mod pages;
 use std::sync::{Mutex, PoisonError};
 
 use backends::as_backend;
-use frazil::abi::{ABI, LocalOpening, NO_ID, Page, lease_call, segment_call, slot};
+use frazil::abi::{ABI, LocalOpening, NO_ID, Page, ceiling_call, lease_call, segment_call, slot};
 use frazil::{Code, Registry};
 use frazil_local::openings;
 use napi::bindgen_prelude::{Env, Error, Object, Result, Uint8Array, Unknown};
@@ -170,10 +170,23 @@ pub fn lease(page: u32, handle: f64, call: u32) -> u32 {
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     with_page(page, Code::Closed as u32, |handles, page| {
         draw_random(page);
-        if matches!(call, lease_call::OPEN | lease_call::OPEN_CEILING) {
+        if call == lease_call::OPEN {
             return as_backend(page, |page| handles.lease(page, &mut registry, handle, call));
         }
         handles.lease(page, &mut registry, handle, call)
+    })
+}
+
+/// `Handles::ceiling`, with random numbers as for leases.
+#[napi]
+#[must_use]
+pub fn ceiling(page: u32, handle: f64, call: u32) -> u32 {
+    with_page(page, Code::Closed as u32, |handles, page| {
+        if call == ceiling_call::OPEN {
+            draw_random(page);
+            return as_backend(page, |page| handles.ceiling(page, handle, call));
+        }
+        handles.ceiling(page, handle, call)
     })
 }
 

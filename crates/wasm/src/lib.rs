@@ -128,6 +128,13 @@ pub fn lease(page: u32, handle: f64, call: u32) -> u32 {
     with_page(page, Code::Closed as u32, |Instance { registry, handles, page }| handles.lease(page, registry, handle, call))
 }
 
+/// `Handles::ceiling`.
+#[wasm_bindgen]
+#[must_use]
+pub fn ceiling(page: u32, handle: f64, call: u32) -> u32 {
+    with_page(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.ceiling(page, handle, call))
+}
+
 /// `Handles::segment`.
 #[wasm_bindgen]
 #[must_use]

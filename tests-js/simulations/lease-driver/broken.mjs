@@ -26,13 +26,13 @@ export const BROKEN = {
         `const held = this.call(LeaseCall.STATUS);
         const [node, heldUntilMs] = [held[Slot.HELD_NODE] as number, held[Slot.HELD_UNTIL_MS] as number];
         const early = { grant: (this as any).latest, node, untilMs: this.wallMs + 1, heldUntilMs };
-        await this.release(held[Slot.HELD] ? early : undefined);
+        await this.release(heldUntilMs > 0 ? early : undefined);
         this.call(LeaseCall.CLOSE);`,
       ],
-      ["closeNow();\n      const attached", "const attached"],
+      ["closeNow();\n      const generator", "const generator"],
       [
-        "attached.minting.changed(undefined);\n      return driver.close(attached);",
-        "return driver.close(attached).then(closeNow).then(() => attached.minting.changed(undefined));",
+        "generator.minting.changed(undefined);\n      return driver.close(generator);",
+        "return driver.close(generator).then(closeNow).then(() => generator.minting.changed(undefined));",
       ],
     ],
     says: /repeats|window/,
@@ -69,7 +69,7 @@ export const BROKEN = {
   },
   "the generator does not hear of a change": {
     files: ["lease/holder.ts"],
-    changes: [["this.attached?.minting.changed(node);", ";"]],
+    changes: [["this.generator?.minting.changed(node);", ";"]],
     says: /but node is undefined/,
   },
   "a failed attempt is not told to the core": {

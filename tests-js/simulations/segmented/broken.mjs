@@ -25,20 +25,21 @@ export const BROKEN = {
   },
   "an answer is taken that comes after another to its attempt": {
     client: {
-      files: ["workers/request-fetcher.ts", "segment/holder.ts"],
+      files: ["workers/segment-request-driver.ts", "segment/holder.ts"],
       changes: [
         [
           "if (this.attempt !== request.attempt) return;",
           "if (this.attempt !== request.attempt) return void ((this as any).twice = answer);",
         ],
         [
-          "    const before = this.#buffers;",
+          "    const write = ({ numbers }: Port) => {\n      numbers[Slot.WANT] = Number.MAX_SAFE_INTEGER;",
           `    const { twice } = this as any;
     if (twice !== undefined) {
       (this as any).twice = undefined;
       return { stride: 1, ...twice };
     }
-    const before = this.#buffers;`,
+    const write = ({ numbers }: Port) => {
+      numbers[Slot.WANT] = Number.MAX_SAFE_INTEGER;`,
         ],
       ],
     },
@@ -53,7 +54,7 @@ export const BROKEN = {
   },
   "an answer to an attempt that ended is taken for that to the next one": {
     client: {
-      files: ["workers/request-fetcher.ts", "segment/holder.ts"],
+      files: ["workers/segment-request-driver.ts", "segment/holder.ts"],
       changes: [
         ["if (this.attempt !== request.attempt) return;", "if (this.attempt === undefined) return;"],
         [
@@ -74,14 +75,14 @@ export const BROKEN = {
   },
   "an attempt begins while the store may carry out a try of the one before": {
     client: {
-      files: ["workers/request-fetcher.ts"],
+      files: ["workers/segment-request-driver.ts"],
       changes: [["this.#bePatient(nowMs, 0);", "this.#patientUntilMs = 0;"]],
     },
     says: HOLE,
   },
   "tries are forgotten where the clock of a request is behind": {
     client: {
-      files: ["workers/request-fetcher.ts"],
+      files: ["workers/segment-request-driver.ts"],
       changes: [
         [
           "const nowMs = this.steadyMs();\n    if (this.#underWay.size > 0 && this.#isBefore(this.#patientUntilMs, nowMs))",
@@ -95,7 +96,7 @@ export const BROKEN = {
   },
   "a request whose clock is behind ends the try of another": {
     client: {
-      files: ["workers/request-fetcher.ts"],
+      files: ["workers/segment-request-driver.ts"],
       changes: [["super.call(call, write, given, this.#steady(nowMs))", "super.call(call, write, given, nowMs)"]],
     },
     says: /fewer tries failed/,
@@ -106,7 +107,7 @@ export const BROKEN = {
   },
   "calls inside of one that asks ask too": {
     client: {
-      files: ["workers/request-fetcher.ts"],
+      files: ["workers/segment-request-driver.ts"],
       changes: [["if (this.#isAsking) return undefined;", ""]],
     },
     says: HOLE,
@@ -117,7 +118,7 @@ export const BROKEN = {
   },
   "requests share the promise of an answer": {
     client: {
-      files: ["workers/request-fetcher.ts"],
+      files: ["workers/segment-request-driver.ts"],
       changes: [
         [
           "const carried = holder.askOwn(() => this.#wanted(want.untilMs));",
@@ -133,16 +134,16 @@ export const BROKEN = {
   },
   "an answer wakes other requests": {
     client: {
-      files: ["workers/request-fetcher.ts"],
+      files: ["workers/segment-request-driver.ts"],
       changes: [
-        ["const answered: Waiting = new Set();", "const answered: Waiting = ((this as any).all ??= new Set());"],
+        ["const answered: Sleeping = new Set();", "const answered: Sleeping = ((this as any).all ??= new Set());"],
       ],
     },
     says: SHARED,
   },
   "the tries that an answered attempt has left are waited for without end": {
     client: {
-      files: ["workers/request-fetcher.ts"],
+      files: ["workers/segment-request-driver.ts"],
       changes: [
         ["if (this.#underWay.size > 0 && this.#isBefore(this.#patientUntilMs, nowMs))", "if (this.#underWay.size > 0)"],
       ],
@@ -151,28 +152,28 @@ export const BROKEN = {
   },
   "each request that waits asks": {
     client: {
-      files: ["workers/request-fetcher.ts"],
+      files: ["workers/segment-request-driver.ts"],
       changes: [["if (this.#underWay.size > 0 && this.#isBefore(this.#patientUntilMs, nowMs)) return undefined;", ""]],
     },
     says: /tries \d+ times|asks the store \d+ times/,
   },
   "a request that was cancelled counts for ever": {
     client: {
-      files: ["workers/request-fetcher.ts"],
+      files: ["workers/segment-request-driver.ts"],
       changes: [["if (Math.abs(untilMs - want.untilMs) < COUNTED_MS)", "if (want.count > 0)"]],
     },
     says: /asks for \d+ numbers of \w+, and wants/,
   },
   "a request that has asked looks at nothing until it is answered": {
     client: {
-      files: ["workers/request-fetcher.ts"],
+      files: ["workers/segment-request-driver.ts"],
       changes: [["Math.min(lookMs, this.#limitMs - waitedMs)", "carried ? this.#limitMs - waitedMs : lookMs"]],
     },
     says: STUCK,
   },
   "the time of a try is that of all tries before it": {
     client: {
-      files: ["workers/request-fetcher.ts"],
+      files: ["workers/segment-request-driver.ts"],
       changes: [
         ["nowMs < this.#patientUntilMs + MAX_PATIENCE_MS;", "true;"],
         ["this.#patienceMs = Math.min(MAX_PATIENCE_MS,", "this.#patienceMs = Math.min(this.timeoutMs,"],
@@ -182,7 +183,7 @@ export const BROKEN = {
   },
   "a refusal is told without end": {
     client: {
-      files: ["workers/request-fetcher.ts"],
+      files: ["workers/segment-request-driver.ts"],
       changes: [["this.#isBefore(this.#refusedUntilMs, nowMs) ? this.#refusal : undefined", "this.#refusal"]],
     },
     says: STUCK,

@@ -53,7 +53,7 @@ export const BROKEN = {
       const handle = (this as any).reopen();
       this.call(LeaseCall.ASK, (numbers) => writeDigits(numbers, Slot.RANDOM, grant));
       this.take(grant, answer, { ...request, number: 1 });
-      (this.attached as any).minting.changed(lease.node, handle);
+      (this.generator as any).minting.changed(lease.node, handle);
     }
     if (this.isRenewed) {
       const event`,
@@ -74,37 +74,33 @@ export const BROKEN = {
     says: /repeats|window/,
   },
   "the store is told before the generator is closed": {
-    files: ["lease/holder.ts", "workers/request-driver.ts", "lease/leased-snowflake.ts"],
+    files: ["lease/holder.ts", "workers/lease-request-driver.ts", "lease/leased-snowflake.ts"],
     changes: [
       keepsGrant,
-      [
-        'import { LeaseBound, LeaseCall } from "../generated/lease.js";',
-        'import { LeaseBound, LeaseCall } from "../generated/lease.js";\nimport { Slot } from "../generated/page.js";',
-      ],
       [
         "const note = releaseNoteIn(this.call(LeaseCall.CLOSE));\n    this.free();\n    await this.release(note);",
         `const held = this.call(LeaseCall.STATUS);
     const [node, heldUntilMs] = [held[Slot.HELD_NODE] as number, held[Slot.HELD_UNTIL_MS] as number];
     const early = { grant: (this as any).latest, node, untilMs: this.wallMs + 1, heldUntilMs };
-    await this.release(held[Slot.HELD] ? early : undefined);
+    await this.release(heldUntilMs > 0 ? early : undefined);
     this.call(LeaseCall.CLOSE);
     this.free();`,
       ],
-      ["closeNow();\n      const attached", "const attached"],
-      ["return driver.close(attached);", "return driver.close(attached).then(closeNow);"],
+      ["closeNow();\n      const generator", "const generator"],
+      ["return driver.close(generator);", "return driver.close(generator).then(closeNow);"],
       ["this.isClosing = true;\n    this.#quietUntilMs = 0;", "this.#quietUntilMs = 0;"],
     ],
     says: /repeats|window/,
   },
   "requests share the promise of an answer": {
-    files: ["workers/request-driver.ts"],
+    files: ["workers/lease-request-driver.ts"],
     changes: [
       [
-        "return waitForOwn(this.#carried(request), ms, signal);",
+        "return sleepUntil(this.#carried(request), ms, signal);",
         `const carried = ((this as any).shared ??= this.#carried(request).finally(() => {
       (this as any).shared = undefined;
     }));
-    return waitForOwn(carried, ms, signal);`,
+    return sleepUntil(carried, ms, signal);`,
       ],
     ],
     says: /share a promise|hangs/,
@@ -112,28 +108,28 @@ export const BROKEN = {
   "an answer wakes other requests": {
     files: ["workers/request-context.ts"],
     changes: [
-      ["const waiting: Waiting = new Set();", "const waiting: Waiting = ((waitForOwn as any).all ??= new Set());"],
+      ["const sleeping: Sleeping = new Set();", "const sleeping: Sleeping = ((sleepUntil as any).all ??= new Set());"],
     ],
     says: /share a promise|hangs/,
   },
   "close() waits for another request": {
-    files: ["workers/request-driver.ts"],
+    files: ["workers/lease-request-driver.ts"],
     changes: [
       [
-        "return waitForOwn(this.#carried(request), ms, signal);",
-        "return waitForOwn(((this as any).carried = this.#carried(request)), ms, signal);",
+        "return sleepUntil(this.#carried(request), ms, signal);",
+        "return sleepUntil(((this as any).carried = this.#carried(request)), ms, signal);",
       ],
       ["await this.release(note);", "await (this as any).carried;\n    await this.release(note);"],
     ],
     says: /share a promise|hangs/,
   },
   "every request has the lease renewed": {
-    files: ["workers/request-driver.ts"],
+    files: ["workers/lease-request-driver.ts"],
     changes: [["if (this.nextMs > 1 || this.#isAsking) return;", "if (this.#isAsking) return;"]],
     says: /renews beside/,
   },
   "a request that was cancelled is waited for by all later ones": {
-    files: ["workers/request-driver.ts"],
+    files: ["workers/lease-request-driver.ts"],
     changes: [
       [
         "if (this.nextMs > 1 || this.#isAsking) return;",
@@ -160,7 +156,7 @@ export const BROKEN = {
     says: /two generators/,
   },
   "a call inside of one that asks has the lease renewed too": {
-    files: ["workers/request-driver.ts"],
+    files: ["workers/lease-request-driver.ts"],
     changes: [["if (this.nextMs > 1 || this.#isAsking) return;", "if (this.nextMs > 1) return;"]],
     says: /renews beside/,
   },

@@ -1,9 +1,10 @@
-//! Ceilings in a storage: the calls `OPEN_CEILING` and `LOOK` of `lease`.
+//! Ceilings in a storage: `ceiling`, one call with a number for what it does.
 //!
 //! JavaScript reads and writes the row; what it means is decided in [`CeilingGenerator`].
 
 use alloc::boxed::Box;
 
+use super::calls::numbered_calls;
 use super::handles::{Handles, Minter};
 use super::memory::Page;
 use super::slots::slot;
@@ -11,6 +12,17 @@ use crate::ceiling::{CeilingGenerator, CeilingRow};
 use crate::clock::millisecond_of;
 use crate::error::{Result, Subject};
 use crate::mint::{MAX_LEAD_MS, Machine};
+
+numbered_calls! {
+    /// What `ceiling` does, by number.
+    ceiling_call;
+    /// What `ceiling` does, by name and in the order of the numbers.
+    CEILING_CALLS: 2;
+    /// Opens a generator whose ceiling is in a storage.
+    OPEN = 0;
+    /// What to write into the storage before IDs are reserved. Each reservation needs one.
+    LOOK = 1;
+}
 
 impl Page {
     fn read_row(&self) -> Result<Option<CeilingRow>> {
@@ -33,8 +45,20 @@ impl Page {
 }
 
 impl Handles {
+    /// Opens a generator with a ceiling, or does with one what the number says ([`CEILING_CALLS`]).
+    ///
+    /// ```
+    /// # use frazil::abi::{CEILING_CALLS, Handles, Page};
+    /// let look = CEILING_CALLS.iter().position(|name| *name == "LOOK").unwrap();
+    /// assert_eq!(Handles::new().ceiling(&mut Page::new(), 0.0, look as u32), frazil::Code::Closed as u32);
+    /// ```
+    pub fn ceiling(&mut self, page: &mut Page, handle: f64, call: u32) -> u32 {
+        let done = if call == ceiling_call::OPEN { self.open_ceiling(page) } else { self.look(page, handle) };
+        done.map_or_else(|error| page.refuse(error), |()| 0)
+    }
+
     #[inline(never)] // for the size of the WebAssembly module
-    pub(super) fn open_ceiling(&mut self, page: &mut Page) -> Result<()> {
+    fn open_ceiling(&mut self, page: &mut Page) -> Result<()> {
         let geometry = page.read_geometry()?;
         let node = page.read_node(&geometry)?;
         let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_LEAD_MS)?;
@@ -50,7 +74,7 @@ impl Handles {
         Ok(())
     }
 
-    pub(super) fn look(&mut self, page: &mut Page, handle: f64) -> Result<()> {
+    fn look(&mut self, page: &mut Page, handle: f64) -> Result<()> {
         let ids = self.ceiling_mut(handle)?;
         let row = page.read_row()?;
         // A clock that shows no time needs no write. The reservation refuses it.

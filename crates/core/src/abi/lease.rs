@@ -24,7 +24,7 @@ numbered_calls! {
     /// What `lease` does, by number.
     lease_call;
     /// What `lease` does, by name and in the order of the numbers.
-    LEASE_CALLS: 11;
+    LEASE_CALLS: 9;
     /// Opens a leased generator.
     OPEN = 0;
     /// What to request of the store now.
@@ -43,10 +43,6 @@ numbered_calls! {
     CLOSE = 7;
     /// Only writes the condition of the lease, as the other calls do too.
     STATUS = 8;
-    /// Opens a generator whose ceiling is in a storage.
-    OPEN_CEILING = 9;
-    /// What to write into the storage before IDs are reserved. Each reservation needs one.
-    LOOK = 10;
 }
 
 numbered_calls! {
@@ -264,8 +260,6 @@ impl Handles {
     fn try_lease(&mut self, page: &mut Page, registry: &mut Registry, handle: f64, call: u32) -> Result<()> {
         match call {
             lease_call::OPEN => return self.open_leased(page),
-            lease_call::OPEN_CEILING => return self.open_ceiling(page),
-            lease_call::LOOK => return self.look(page, handle),
             // Needs no clock: a program whose clocks are broken can still close what it opened.
             lease_call::CLOSE => {
                 let release = self.leased_mut(handle)?.close();
@@ -275,7 +269,9 @@ impl Handles {
             _ => {}
         }
         let now = page.read_clocks()?;
+        let shown_ms = millisecond_of(page.number(slot::SHOWN_MS))?;
         let ids = self.leased_mut(handle)?;
+        ids.has_shown(shown_ms, now);
         let monotonic_ms = ids.lease_ms(now);
         match call {
             lease_call::ASK => {
@@ -351,12 +347,13 @@ impl Page {
     #[expect(clippy::cast_precision_loss, reason = "times and differences of times below 2^53")]
     fn write_status(&mut self, ids: &LeasedGenerator, now: Readings, monotonic_ms: u64) {
         let status = ids.status();
-        self.numbers[slot::HELD] = f64::from(u8::from(status.held.is_some()) << u8::from(ids.lacks_time(now)));
+        self.numbers[slot::HELD_UNTIL_MS] = 0.0;
         if let Some(Held { node, window }) = status.held {
             self.numbers[slot::HELD_NODE] = node as f64;
             self.numbers[slot::HELD_FROM_MS] = window.from_ms as f64;
             self.numbers[slot::HELD_UNTIL_MS] = window.until_ms as f64;
         }
+        self.numbers[slot::USABLE_MS] = ids.usable_ms(now, monotonic_ms) as f64;
         self.numbers[slot::FAILURES] = f64::from(status.failures);
         self.numbers[slot::SKEW_MS] = status.skew_ms as f64;
         self.numbers[slot::STORE_OFFSET_MS] = ids.store_offset_ms() as f64;

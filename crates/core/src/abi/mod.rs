@@ -9,9 +9,9 @@
 //! * **A layout crosses as numbers**: epoch, tick, unsigned, and a pair (kind, bits) for each field. Names do not cross.
 //! * **Inputs are any number**: NaN, fractions and infinities are refused here, with the rule that an integer out of range
 //!   breaks.
-//! * **A file for each feature**: what opening, reserving, `health`, `lease`, `segment` and `local` read and write is in
-//!   `opening.rs`, `reservation.rs`, `health.rs`, `lease.rs`, `ceiling.rs` (two calls of `lease`), `segment.rs` and `local.rs`. A
-//!   further feature gets a range of slots and a file like these.
+//! * **A file for each feature**: what opening, reserving, `health`, `lease`, `ceiling`, `segment` and `local` read and write is in
+//!   `opening.rs`, `reservation.rs`, `health.rs`, `lease.rs`, `ceiling.rs`, `segment.rs` and `local.rs`. A further feature gets a range
+//!   of slots and a file like these.
 //!
 //! Not covered by semantic versioning: this module serves the bindings of the same version.
 
@@ -29,6 +29,7 @@ mod segment;
 mod slots;
 mod version;
 
+pub use ceiling::{CEILING_CALLS, ceiling_call};
 pub use handles::Handles;
 pub use lease::{
     LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, lease_call, lease_change, lease_reason, lease_request,

@@ -119,17 +119,18 @@ impl Page {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counters and times below 2^53")]
-    fn write_segment_status(&mut self, segment: &Segment, monotonic_ms: u64) {
+    fn write_segment_status(&mut self, segment: &Segment, monotonic_ms: u64, ahead: u64) {
         let stats = segment.stats();
         self.numbers[slot::STEP] = stats.step as f64;
         self.numbers[slot::LEFT] = stats.left as f64;
-        self.numbers[slot::BUFFERS] = stats.buffers as f64;
+        self.numbers[slot::BUFFERS] = segment.buffers(ahead) as f64;
         self.numbers[slot::RANGES] = stats.ranges as f64;
         self.numbers[slot::ALLOCATED] = stats.allocated as f64;
         self.numbers[slot::FAILURES] = f64::from(stats.failures);
         self.numbers[slot::FETCH_MS] = stats.fetch_ms as f64;
         self.numbers[slot::SHORT] = f64::from(u8::from(segment.is_short(0)));
         self.numbers[slot::NEXT_MS] = segment.retry_after_ms(monotonic_ms) as f64;
+        self.numbers[slot::RETRY_MS] = segment.retry_usually_ms(monotonic_ms) as f64;
     }
 }
 
@@ -158,6 +159,7 @@ impl Handles {
         }
         let segment = self.segment_mut(handle)?;
         let monotonic_ms = millisecond_of(page.number(slot::MONOTONIC_MS))?;
+        let ahead = page.read_count(slot::AHEAD)?;
         match call {
             segment_call::DRAW => {
                 let drawn = segment.draw(monotonic_ms, page.read_count(slot::WANT)?);
@@ -167,7 +169,6 @@ impl Handles {
                 page.numbers[slot::RANGE_COUNT] = count as f64;
             }
             segment_call::ASK | segment_call::ASK_AGAIN => {
-                let ahead = page.read_count(slot::AHEAD)?;
                 let (want, random) = (page.read_count(slot::WANT)?, page.read_bits(slot::RANDOM)?);
                 let request = if call == segment_call::ASK {
                     segment.ask(monotonic_ms, want, ahead, random)
@@ -192,7 +193,7 @@ impl Handles {
             }
             _ => {}
         }
-        page.write_segment_status(segment, monotonic_ms);
+        page.write_segment_status(segment, monotonic_ms, ahead);
         Ok(())
     }
 }

@@ -218,11 +218,11 @@ slots! {
         /// Out of `CLOSE`: 1 if `GRANT`, `LEASE_NODE`, `UNTIL_MS` and `RELEASED_UNTIL_MS` are to be told to the store. `TAKE` has
         /// the same for a lease that is declined.
         HAS_RELEASE = 208;
-        /// Out: 1 if a lease is held, 2 if one is held whose time from the store is not known any more.
-        HELD = 209;
-        /// Out: the start of its window.
+        /// Out: for how long IDs can be minted before something is due; 0 if none can be now.
+        USABLE_MS = 209;
+        /// Out: the start of the window of the lease that is held.
         HELD_FROM_MS = 210;
-        /// Out: the end of its window.
+        /// Out: the end of its window; 0 if no lease is held.
         HELD_UNTIL_MS = 211;
         /// Out: how many attempts failed in a row.
         FAILURES = 212;
@@ -247,6 +247,8 @@ slots! {
         ASKED_WALL_MS = 221;
         /// In: 1 if no copies of the holder are made.
         UNCOPIED = 222;
+        /// In: what the wall clock has shown since the last call; 0 if nobody looked.
+        SHOWN_MS = 223;
     }
     /// What `segment` reads and writes, besides `HANDLE`, `MONOTONIC_MS`, `RANDOM`, `TIMEOUT_MS`, `REQUEST`, `NONCE` (of the attempt),
     /// `ASKED_NUMBER` (of the try), `FAILURES` and `NEXT_MS`. Numbers of 64 bits are the first of the IDs: where a range begins, and what
@@ -270,7 +272,7 @@ slots! {
         RANGE_COUNT = 231;
         /// Out: how many numbers are there.
         LEFT = 232;
-        /// Out: how many ranges are there.
+        /// Out: how many ranges the numbers are in that are there or `AHEAD`.
         BUFFERS = 233;
         /// Out: how many ranges the store allocated.
         RANGES = 234;
@@ -282,8 +284,10 @@ slots! {
         SHORT = 237;
         /// In: how many of the numbers that were drawn are not handed out yet.
         AHEAD = 238;
+        /// Out: how long a call that found no number may wait before it tries again.
+        RETRY_MS = 239;
     }
-    /// What `LOOK` of `lease` reads and writes, besides `WALL_MS`, the time at which IDs are to be reserved.
+    /// What `LOOK` of `ceiling` reads and writes, besides `WALL_MS`, the time at which IDs are to be reserved.
     CEILING = 240..248 {
         /// In: 1 if the storage has a row. Out: 1 if one is to be written.
         HAS_ROW = 240;

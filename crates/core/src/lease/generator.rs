@@ -160,6 +160,7 @@ impl LeasedGenerator {
     /// assert_eq!(ids.lease_ms(Readings { wall_ms: 1_720_000_060_000, monotonic_ms: 5 }), 60_005);
     /// # Ok::<(), frazil::Error>(())
     /// ```
+    #[inline(never)] // for the size of the WebAssembly module
     pub fn lease_ms(&mut self, now: Readings) -> u64 {
         let uncounted_ms = self.uncounted_ms(now);
         if uncounted_ms > 0 || self.counted_at.is_none_or(|at| drift_ms(at, now) < 0) {
@@ -178,7 +179,58 @@ impl LeasedGenerator {
         lease_ms
     }
 
-    /// The same, where nothing can be changed.
+    /// The wall clock has shown this since the last look, and monotonic time moved on with it, as on Cloudflare Workers, where it is
+    /// the wall clock. To be told before the look at `now`: if the clock went back by more than a second since, the look alone would
+    /// not find that.
+    ///
+    /// ```
+    /// # use frazil::Layout;
+    /// # use frazil::lease::{LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// let at = |wall_ms: u64| Readings { wall_ms, monotonic_ms: wall_ms };
+    /// let asked_ms = ids.lease_ms(at(50_000));
+    /// ids.ask(asked_ms, LeaseRandom { grant: 1, nonce: 2 });
+    /// ids.has_shown(52_000, at(50_500));
+    /// let now_ms = ids.lease_ms(at(50_500));
+    /// assert_eq!(ids.retry_after_ms(now_ms), 1000); // two of the three seconds of the attempt are over
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn has_shown(&mut self, wall_ms: u64, now: Readings) {
+        let back_ms = wall_ms.saturating_sub(now.wall_ms);
+        if back_ms > MAX_DRIFT_MS {
+            self.lease_ms(Readings { wall_ms, monotonic_ms: now.monotonic_ms.saturating_add(back_ms) });
+        }
+    }
+
+    /// For how long IDs can be minted before the store is to be asked or the window is over; 0 if none can be now. `monotonic_ms` is
+    /// what [`LeasedGenerator::lease_ms`] was.
+    ///
+    /// ```
+    /// # use frazil::{Layout, Registry};
+    /// # use frazil::lease::{Granted, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Request};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// let now = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 0 };
+    /// assert_eq!(ids.usable_ms(now, 0), 0);
+    /// # let Request::Acquire { grant, .. } = ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// let answer = Granted { grant, node: 7, from_ms: 1_720_000_000_000, until_ms: 1_720_000_030_000, store_now_ms: 1_720_000_000_000 };
+    /// ids.take(&answer, now, &mut Registry::new())?;
+    /// assert_eq!(ids.usable_ms(now, 0), 10_000); // a third of the window
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn usable_ms(&self, now: Readings, monotonic_ms: u64) -> u64 {
+        let now_ms = self.now_ms(now);
+        match self.lease.held() {
+            Some(Held { window, .. }) if window.from_ms <= now_ms && !self.lacks_time(now) => {
+                window.until_ms.saturating_sub(now_ms).min(self.retry_after_ms(monotonic_ms))
+            }
+            _ => 0,
+        }
+    }
+
+    /// The same as [`LeasedGenerator::lease_ms`], where nothing can be changed.
     pub(crate) fn peek_lease_ms(&self, now: Readings) -> u64 {
         now.monotonic_ms.saturating_add(self.suspended_ms).saturating_add(self.uncounted_ms(now))
     }

@@ -32,6 +32,9 @@ use super::terms::{MAX_STEP, SegmentTerms, TIMEOUT_MS};
 use crate::asking::{MAX_BACKOFF_MS, Nonce, backoff_ms};
 use crate::error::{Code, Error, Result, Rule, Subject};
 
+/// How long a call that found no number may wait at least before it tries again, while the store is asked, in milliseconds.
+const FIRST_PAUSE_MS: u64 = 50;
+
 /// With how many refusals in a row the pause grows: to 400 to 800 ms.
 pub(crate) const REFUSALS_GROWING: u32 = 4;
 
@@ -72,6 +75,8 @@ pub struct Segment {
     ask_below: u64,
     /// How many numbers were drawn in all.
     drawn: u64,
+    /// Whether those that were drawn last are the rest of a range.
+    is_rest_drawn: bool,
     /// How many numbers to ask for. `None`: the store decides.
     step: Option<Step>,
     /// Above all that was allocated.
@@ -114,6 +119,7 @@ impl Segment {
             last_used: None,
             ask_below: 0,
             drawn: 0,
+            is_rest_drawn: false,
             step: terms.step.map(|step| Step { current: step, base: step }),
             above: 0,
             attempt: None,
@@ -169,7 +175,8 @@ impl Segment {
         self.drawn = self.drawn.saturating_add(count);
         self.left = self.left.saturating_sub(count);
         let drawn = front.split(count);
-        if front.count == 0 {
+        self.is_rest_drawn = front.count == 0;
+        if self.is_rest_drawn {
             self.is_front_begun = false;
             self.ranges.pop_front();
         }
@@ -439,11 +446,33 @@ impl Segment {
         self.due_in_ms(monotonic_ms).max(1)
     }
 
+    /// How long a call that found no number may wait before it tries again: an answer is usually there long before the time of the try
+    /// under way is over.
+    ///
+    /// ```
+    /// # use frazil::segment::{Segment, SegmentTerms};
+    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
+    /// orders.ask(0, 1, 0, 7);
+    /// assert_eq!((orders.retry_after_ms(1000), orders.retry_usually_ms(1000)), (2000, 50));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn retry_usually_ms(&self, monotonic_ms: u64) -> u64 {
+        let retry_ms = self.retry_after_ms(monotonic_ms);
+        if self.outstanding { retry_ms.min(self.stats.fetch_ms.max(FIRST_PAUSE_MS)) } else { retry_ms }
+    }
+
+    /// How many ranges the numbers are in that are not handed out. `ahead`: how many of those that were drawn are not.
+    #[must_use]
+    pub fn buffers(&self, ahead: u64) -> u64 {
+        self.ranges.len() as u64 + u64::from(self.is_rest_drawn && ahead > 0)
+    }
+
     /// The counters.
     #[must_use]
     pub fn stats(&self) -> SegmentStats {
         let step = self.step.map_or(0, |step| step.current);
-        SegmentStats { step, left: self.left(), buffers: self.ranges.len() as u64, ..self.stats }
+        SegmentStats { step, left: self.left(), buffers: self.buffers(0), ..self.stats }
     }
 
     /// Ends it: what is left of its ranges is never handed out.

@@ -9,11 +9,11 @@ use std::fmt::Write as _;
 
 use frazil::Code;
 use frazil::abi::{
-    ABI, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS, NUMBERS, Page, RECHECK,
-    SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
+    ABI, CEILING_CALLS, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS, NUMBERS,
+    Page, RECHECK, SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
 };
 use frazil::error::{Rule, Subject};
-use frazil::lease::{MAX_DRIFT_MS, MIN_WINDOW_MS, MIN_WINDOW_TICKS};
+use frazil::lease::{MIN_WINDOW_MS, MIN_WINDOW_TICKS};
 use frazil::mint::{MAX_COUNT, SequenceStart};
 
 use super::text::{CLASSES, HEADER, camel_case, constant_name};
@@ -180,6 +180,7 @@ pub(super) fn page() -> String {
 pub(super) fn lease() -> String {
     let enums = [
         ("What the call does.", "LeaseCall", &LEASE_CALLS[..]),
+        ("What the call for a ceiling does.", "CeilingCall", &CEILING_CALLS),
         ("What to request of the store.", "LeaseRequest", &LEASE_REQUESTS),
         ("What an answer changed.", "LeaseChange", &LEASE_CHANGES),
         ("Why the store granted nothing.", "LeaseReason", &LEASE_REASONS),
@@ -187,12 +188,8 @@ pub(super) fn lease() -> String {
     let mut text = with_numbered_calls(&enums, LEASE_CODES, LEASE_RULES, LEASE_SUBJECTS);
     let _ = write!(
         text,
-        "\n/** What is fixed about leases. */\nexport enum LeaseBound {{\n\
-         \x20 /** By how much clocks that are read one after another may differ, in milliseconds. */\n\
-         \x20 MAX_DRIFT_MS = {MAX_DRIFT_MS},\n\
-         \x20 /** The shortest window, which has at least that many ticks too. */\n\
-         \x20 MIN_WINDOW_MS = {MIN_WINDOW_MS},\n\
-         \x20 MIN_WINDOW_TICKS = {MIN_WINDOW_TICKS},\n}}\n"
+        "\n/** The shortest window, in milliseconds. */\n\
+         export const minWindowMs = (tickMs: number): number => Math.max({MIN_WINDOW_MS}, {MIN_WINDOW_TICKS} * tickMs);\n"
     );
     text
 }
@@ -271,7 +268,7 @@ mod tests {
         LEASE_CODES, LEASE_RULES, LEASE_SUBJECTS, PAGE_CODES, PAGE_RULES, PAGE_SUBJECTS, SEGMENT_CODES, SEGMENT_RULES,
         SEGMENT_SUBJECTS, needs_meaning,
     };
-    use frazil::abi::{Handles, KEYLESS, LEASE_CALLS, Page, RECHECK, SEGMENT_CALLS, SLOTS, slot};
+    use frazil::abi::{CEILING_CALLS, Handles, KEYLESS, LEASE_CALLS, Page, RECHECK, SEGMENT_CALLS, SLOTS, slot};
     use frazil::{Code, Registry};
 
     const EPOCH_MS: f64 = 1_704_067_200_000.0;
@@ -391,6 +388,19 @@ mod tests {
         }
     }
 
+    /// Opens a generator with a ceiling, changes one slot, and looks at a row twice.
+    fn ceiling_and_call(seen: &mut Seen, changed_slot: usize, value: f64) {
+        let (mut handles, mut page) = (Handles::new(), page_to_open(&[(0, 41), (1, 10), (3, 8)], 7.0));
+        for (at, number) in [(slot::WALL_MS, EPOCH_MS + 5000.0), (slot::HAS_ROW, 1.0), (changed_slot, value)] {
+            page.numbers[at] = number;
+        }
+        for call in (0..CEILING_CALLS.len()).chain(1..CEILING_CALLS.len()) {
+            let status = handles.ceiling(&mut page, 0.0, u32::try_from(call).unwrap_or(0));
+            seen.record(&page, status);
+            page.numbers[changed_slot] = value;
+        }
+    }
+
     /// Opens a segment, changes one slot, and draws, asks and takes, and then makes every call for segments.
     fn segment_and_call(seen: &mut Seen, changed_slot: usize, value: f64) {
         let (mut handles, mut page) = (Handles::new(), Page::new());
@@ -422,6 +432,7 @@ mod tests {
         for changed_slot in SLOTS.iter().map(|row| row.1).filter(|index| *index >= slot::EPOCH_MS) {
             for value in VALUES {
                 lease_and_call(&mut seen, &mut page_to_open(&[(0, 41), (1, 10), (3, 8)], f64::NAN), changed_slot, value);
+                ceiling_and_call(&mut seen, changed_slot, value);
             }
         }
         for fields in LAYOUTS {

@@ -3,7 +3,7 @@
  * later is still used.
  */
 import type { FrazilError } from "../base/errors.js";
-import { unlessAborted } from "../base/wait.js";
+import { untilAborted } from "../base/wait.js";
 import { type Timer, timeOut, unref } from "./timer.js";
 
 /**
@@ -37,7 +37,7 @@ export async function attempt<T>(
   }
   underWay.add(controller);
   try {
-    await unlessAborted(answer, signal);
+    await untilAborted(answer, signal);
     return undefined;
   } catch (error) {
     isGivenUp = signal.aborted;

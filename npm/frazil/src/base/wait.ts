@@ -61,48 +61,64 @@ export function onAbort(signal: HostAbortSignal, call: () => void): () => void {
   };
 }
 
-/** Waits for a promise. Rejects with the reason of the signal if it aborts first. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/**
+ * The result of a promise, or a rejection with the reason of the signal if that aborts first. What has come before the signal aborts is
+ * never thrown away: it may be an answer that was used, or a connection.
+ */
+export async function untilAborted<T>(promise: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
   // A signal that aborted between two waits fires no event for the second one.
-  signal?.throwIfAborted();
+  if (signal.aborted) {
+    // The caller hears of the signal only, and a rejection that nobody handles would end the process.
+    promise.then(undefined, () => {});
+    throw signal.reason;
+  }
   let unwatch: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    unwatch = onAbort(signal, () => reject(signal.reason));
+  });
   try {
-    const aborted = new Promise<void>((resolve) => {
-      unwatch = signal && onAbort(signal, resolve);
-    });
-    await Promise.race([promise, aborted]);
+    return await Promise.race([promise, aborted]);
   } finally {
     unwatch?.();
   }
-  signal?.throwIfAborted();
-  return promise;
+}
+
+/** Wakes each call that sleeps. A promise that all share would keep what waited for it. */
+export type Sleeping = Set<() => void>;
+
+/** Wakes all calls that sleep. */
+export function wakeAll(sleeping: Sleeping): void {
+  for (const wake of [...sleeping]) wake();
 }
 
 /**
- * How long a wait has taken that began at `beganMs`: the timer of a busy thread is late. At least `leastMs`, so that a clock that stands
- * still, or shows no number, does not make a call wait for ever.
+ * Waits without blocking the thread, for so long or until it is woken. Resolves to how long that was, in milliseconds. Rejects with the
+ * reason of the signal if it aborts first.
  */
-export function waitedSince(beganMs: number, leastMs: number): number {
-  const ms = monotonicClock() - beganMs;
-  return ms > leastMs ? ms : leastMs;
-}
-
-/**
- * Waits without blocking the thread. Resolves to how long that was, in milliseconds. Rejects with the reason of the signal if it
- * aborts first.
- */
-export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<number> {
+export async function sleep(ms: number, signal: AbortSignal | undefined, sleeping?: Sleeping): Promise<number> {
   const beganMs = monotonicClock();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let wake: (() => void) | undefined;
+  // At least so long, so that a clock that stands still, or shows no number, does not make a call wait for ever.
+  let leastMs = 0;
   const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+    wake = resolve;
+    timer = setTimeout(() => {
+      leastMs = ms;
+      resolve();
+    }, ms);
   });
+  sleeping?.add(wake as () => void);
   try {
-    await unlessAborted(over, signal);
+    await untilAborted(over, signal);
   } finally {
     clearTimeout(timer);
+    sleeping?.delete(wake as () => void);
   }
-  return waitedSince(beganMs, ms);
+  // The timer of a busy thread is late.
+  const waitedMs = monotonicClock() - beganMs;
+  return waitedMs > leastMs ? waitedMs : leastMs;
 }
 
 /**

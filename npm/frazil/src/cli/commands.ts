@@ -1,6 +1,6 @@
 /** The commands, and which of them is meant. */
 import { Layout } from "frazil";
-import { hintOf } from "../base/keys.js";
+import { hintOf } from "../base/option-keys.js";
 import type { Command } from "./command.js";
 import { convert } from "./convert.js";
 import { ddl } from "./ddl.js";

@@ -1,7 +1,7 @@
 /** The flags of all commands, in one table: how they are read, and what the help says about them. */
 import { parseArgs } from "node:util";
 import { Layout } from "frazil";
-import { hintOf } from "../base/keys.js";
+import { hintOf } from "../base/option-keys.js";
 import { FORM_LIST } from "./forms.js";
 import { listText } from "./output.js";
 import { UsageError } from "./usage-error.js";

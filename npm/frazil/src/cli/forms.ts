@@ -1,6 +1,6 @@
 /** The forms in which the command line reads and prints IDs: decimal text, signed numbers, and every form of `frazil/text`. */
 import { FrazilError, Layout } from "frazil";
-import { hintOf } from "../base/keys.js";
+import { hintOf } from "../base/option-keys.js";
 import type { FixedForm, TextForm } from "../text/index.js";
 import * as texts from "../text/index.js";
 import { listText } from "./output.js";

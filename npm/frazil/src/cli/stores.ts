@@ -1,5 +1,5 @@
 /** The stores of the commands that take one: their names, what people type for them, and the flags that only some of them have. */
-import { hintOf } from "../base/keys.js";
+import { hintOf } from "../base/option-keys.js";
 import type { FlagName, Flags } from "./flags.js";
 import { UsageError } from "./usage-error.js";
 

@@ -23,6 +23,7 @@ export interface Calls {
   next(page: number, handle: number, nowMs: number, confirmed: boolean): bigint;
   health(page: number, handle: number, nowMs: number): number;
   lease(page: number, handle: number, call: number): number;
+  ceiling(page: number, handle: number, call: number): number;
   segment(page: number, handle: number, call: number): number;
 }
 

@@ -14,8 +14,12 @@ export enum LeaseCall {
   HURRY = 6,
   CLOSE = 7,
   STATUS = 8,
-  OPEN_CEILING = 9,
-  LOOK = 10,
+}
+
+/** What the call for a ceiling does. */
+export enum CeilingCall {
+  OPEN = 0,
+  LOOK = 1,
 }
 
 /** What to request of the store. */
@@ -72,11 +76,5 @@ export const SUBJECTS: { readonly [subject: number]: string } = {
   25: "lease",
 };
 
-/** What is fixed about leases. */
-export enum LeaseBound {
-  /** By how much clocks that are read one after another may differ, in milliseconds. */
-  MAX_DRIFT_MS = 1000,
-  /** The shortest window, which has at least that many ticks too. */
-  MIN_WINDOW_MS = 1000,
-  MIN_WINDOW_TICKS = 3,
-}
+/** The shortest window, in milliseconds. */
+export const minWindowMs = (tickMs: number): number => Math.max(1000, 3 * tickMs);

@@ -84,7 +84,7 @@ export enum Slot {
   FREE_IN_MS = 206,
   CHANGE = 207,
   HAS_RELEASE = 208,
-  HELD = 209,
+  USABLE_MS = 209,
   HELD_FROM_MS = 210,
   HELD_UNTIL_MS = 211,
   FAILURES = 212,
@@ -98,6 +98,7 @@ export enum Slot {
   ASKED_MONOTONIC_MS = 220,
   ASKED_WALL_MS = 221,
   UNCOPIED = 222,
+  SHOWN_MS = 223,
   HAS_STEP = 224,
   STEP = 225,
   MAX_STEP = 226,
@@ -113,6 +114,7 @@ export enum Slot {
   FETCH_MS = 236,
   SHORT = 237,
   AHEAD = 238,
+  RETRY_MS = 239,
   HAS_ROW = 240,
   ROW_MARK = 241,
   ROW_UNTIL_MS = 242,
@@ -135,7 +137,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 3219287497,
+  ABI = 2805882897,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */

@@ -1,7 +1,7 @@
 /** The options of generators and of their calls. */
 import { configError } from "../base/errors.js";
 import type { HostAbortSignal } from "../base/host-types.js";
-import { checkKeys } from "../base/keys.js";
+import { checkKeys } from "../base/option-keys.js";
 import { PackageRule } from "../base/rules.js";
 import type { LayoutInput, NodeInput, PartsOf } from "../layout/index.js";
 

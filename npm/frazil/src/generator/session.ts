@@ -1,6 +1,6 @@
 /**
- * What a leased generator needs beyond a static one: `Snowflake` calls these, and `frazil/lease` implements them. Types
- * only: the package `frazil` contains nothing of a lease's timers and stores.
+ * What bounds a generator from outside: a lease (`frazil/lease`) or a ceiling (`durable()`). `Snowflake` calls these. Types only: the
+ * entry `frazil` contains nothing of timers and stores.
  */
 import type { FrazilError } from "../base/errors.js";
 import type { Answers, Port } from "../core/port.js";
@@ -12,12 +12,12 @@ export const SESSION = /* @__PURE__ */ Symbol.for("frazil.session");
 export interface Minting {
   readonly port: Port;
   readonly handle: number;
-  /** Sets the node id of the lease that is held, and drops the block of reserved IDs. */
+  /** Sets the node id that is held, and drops the block of reserved IDs. */
   changed(node: number | undefined): void;
 }
 
-/** The lease of a generator. @internal */
-export interface LeaseSession {
+/** @internal */
+export interface Session {
   readonly [SESSION]: true;
   /** What refusals of calls that mint say, where that differs. */
   readonly answers?: Answers;
@@ -25,28 +25,26 @@ export interface LeaseSession {
   readonly closed?: string;
   /** The time for IDs. It decides how long a block is used. */
   readonly clock: () => number;
-  /** Opens the leased generator. `write` writes the rest of the request into the page. Returns the status. */
+  /** Opens the generator. `write` writes the rest of the request into the page. Returns the status. */
   open(port: Port, write: () => void): number;
   /** The generator is open. */
   opened(minting: Minting): void;
-  /** Reads both clocks, which may run code of the user. `reserveAtMs`: the time at which IDs are reserved next. */
-  readClocks(reserveAtMs?: number): void;
+  /** Reads what the call that follows needs, which may run code of the user. `reserveAtMs`: the time at which IDs are reserved next. */
+  read(reserveAtMs?: number): void;
   /** Writes what was read into the page. Runs no code of the user. */
-  writeClocks(numbers: Float64Array): void;
+  write?(numbers: Float64Array): void;
   /**
    * Where only calls renew, has the store asked if that is due. Resolves when the store has answered, or after the time of an
    * attempt, or after `limitMs`, to how long that was; `undefined` if there is nothing to wait for.
    */
-  renewIfDue(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined;
+  renewIfDue?(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined;
   /** A call was refused. */
-  refused(error: FrazilError): void;
+  refused?(error: FrazilError): void;
   /**
    * How long an asynchronous call waits before it tries again, if it may wait `limitMs`; `retryMs` for a refusal that the
-   * lease has nothing to do with.
+   * session has nothing to do with.
    */
-  retryMs(error: FrazilError, retryMs: number, limitMs: number): number;
-  /**
-   * Waits because of a refusal, at most until the lease has changed. Resolves to how long that was, in milliseconds.
-   */
-  readonly wait: (ms: number, signal: AbortSignal | undefined, refusal: FrazilError) => Promise<number>;
+  retryMs?(error: FrazilError, retryMs: number, limitMs: number): number;
+  /** Waits because of a refusal, at most until the session has changed. Resolves to how long that was, in milliseconds. */
+  readonly wait?: (ms: number, signal: AbortSignal | undefined, refusal: FrazilError) => Promise<number>;
 }

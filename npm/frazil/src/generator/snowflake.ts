@@ -14,7 +14,7 @@ import { giveArray, listOf, takeArray } from "../base/lists.js";
 import { hideName, printOnly } from "../base/printing.js";
 import { PackageRule } from "../base/rules.js";
 import { describedError } from "../base/value-text.js";
-import { block, canBlock, retry, sleep, unlessAborted } from "../base/wait.js";
+import { block, canBlock, retry, sleep, untilAborted } from "../base/wait.js";
 import type { Backend } from "../core/boundary.js";
 import { distrustText, LONG_WAIT_MS } from "../core/clock-text.js";
 import { noAddonError } from "../core/no-addon.js";
@@ -51,7 +51,7 @@ import {
   writeNewKey,
   writeRequest,
 } from "./request.js";
-import { type LeaseSession, SESSION } from "./session.js";
+import { SESSION, type Session } from "./session.js";
 
 /** Tells the constructor to open a state file. */
 const OPEN_LOCAL = Symbol();
@@ -124,7 +124,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly layout: Layout<PartsOf<L>>;
   #node: number | undefined;
   /** The lease that the node id comes from. Absent for a static node id and for a state file. */
-  readonly #session: LeaseSession | undefined;
+  readonly #session: Session | undefined;
   readonly #clock: () => number;
   /**
    * The connection to the core. If no backend is available, it is absent, and every minting call throws `#unavailable`.
@@ -234,7 +234,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       const ids = openLocal<L>(rest, OPEN_LOCAL_ASYNC);
       const opened = ids.#finishOpenAsync(rest);
       try {
-        await unlessAborted(opened, signal);
+        await untilAborted(opened, signal);
         if (ids.#startWaitMs > 0) await sleep(ids.#startWaitMs, signal);
       } catch (error) {
         // An opening that has not ended must not hold the event loop. A file that is open already is closed here.
@@ -285,7 +285,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     } else this.next = this.#nextByClock;
     if (now !== undefined && typeof now !== "function")
       throw describedError("INVALID_OPTION", "now", now, PackageRule.FUNCTION);
-    const session = Object(kind)[SESSION] ? (kind as LeaseSession) : undefined;
+    const session = Object(kind)[SESSION] ? (kind as Session) : undefined;
     this.#session = session;
     this.#isPrivate = now !== undefined;
     if (Host.FILES) this.#isLocal = local;
@@ -468,7 +468,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (this.#hasIdAt(now)) return this.#ids[this.#cursor++] as bigint;
     if (Host.FILES && this.#isLocal && isObstructed(this.#requirePort(), this.#handle, now)) return undefined;
     const id = this.#tryRefill(now, 0);
-    // A refusal of the clock that says when to retry is retryable, and no lease has to hear of it (`LeaseSession.refused`): an error
+    // A refusal of the clock that says when to retry is retryable, and no lease has to hear of it (`Session.refused`): an error
     // would take most of the time of the call.
     if (id !== undefined || this.#lastRetryMs < Infinity) return id;
     const error = this.#refusal();
@@ -547,10 +547,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly health = (): Health => {
     this.#requirePort();
     const now = this.#clock();
-    this.#session?.readClocks();
+    this.#session?.read();
     // Checked again: the clock may have closed this generator.
     const port = this.#requirePort();
-    this.#session?.writeClocks(port.numbers);
+    this.#session?.write?.(port.numbers);
     return readHealth(
       port,
       this.#handle,
@@ -746,11 +746,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const session = this.#session;
     const retryMsNow = (error: unknown, limitMs: number) => {
       let retryMs = error === this.#lastRefusal ? this.#lastRetryMs : Infinity;
-      if (session && error === this.#lastRefusal) retryMs = session.retryMs(error as FrazilError, retryMs, limitMs);
+      if (session && error === this.#lastRefusal)
+        retryMs = session.retryMs?.(error as FrazilError, retryMs, limitMs) ?? retryMs;
       return retryMs;
     };
     const wait = async (ms: number, signal: AbortSignal | undefined, error: unknown) => {
-      const waitedMs = await (session ? session.wait(ms, signal, error as FrazilError) : sleep(ms, signal));
+      const waitedMs = await (session?.wait?.(ms, signal, error as FrazilError) ?? sleep(ms, signal));
       this.#waitedMs += waitedMs;
       return waitedMs;
     };
@@ -759,7 +760,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       this.#waitedMs += waitedMs;
       return retry(attempt, signal, limitMs - waitedMs, retryMsNow, wait);
     };
-    return session?.renewIfDue(signal, limitMs)?.then(go) ?? go(0);
+    return session?.renewIfDue?.(signal, limitMs)?.then(go) ?? go(0);
   }
 
   async #fillWithRetry(call: FillCall, signal: AbortSignal | undefined): Promise<void> {
@@ -835,12 +836,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     /** How long this call has waited since the clock moved. */
     let stoodMs = 0;
     for (;;) {
-      this.#session?.readClocks(now);
+      this.#session?.read(now);
       const port = this.#requirePort(call);
       const { calls, page } = port.binding;
       this.#numbers = port.numbers;
       this.#page = port.ids;
-      this.#session?.writeClocks(this.#numbers);
+      this.#session?.write?.(this.#numbers);
       // A replaced `Date.now` may return any value.
       const status =
         call.answered ??
@@ -917,7 +918,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       if (aheadMs > 0) error = retryError(error.code, MEANINGS[status], retryMs, times);
     }
     this.#lastRefusal = error;
-    this.#session?.refused(error);
+    this.#session?.refused?.(error);
     return error;
   }
 }

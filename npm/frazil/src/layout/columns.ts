@@ -1,7 +1,7 @@
 /** The fields of many IDs, read into one typed array for each field. */
 import { Decoding, firstWith, readColumns } from "#decoding";
 import { bufferOf, isIdArray, lengthOf, offsetOf, overlap } from "../base/arrays.js";
-import { checkKeys } from "../base/keys.js";
+import { checkKeys } from "../base/option-keys.js";
 import { PackageRule } from "../base/rules.js";
 import { describedError } from "../base/value-text.js";
 import { type Span, spanOf } from "./bits.js";

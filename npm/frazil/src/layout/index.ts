@@ -16,7 +16,7 @@
 import { Decoding, isIdOf } from "#decoding";
 import { msGiven } from "../base/dates.js";
 import { configError, DecodeError, isWhole, refusal, whole } from "../base/errors.js";
-import { checkKeys, hintOf } from "../base/keys.js";
+import { checkKeys, hintOf } from "../base/option-keys.js";
 import { ownOf } from "../base/own-properties.js";
 import { hideName } from "../base/printing.js";
 import { describedError } from "../base/value-text.js";

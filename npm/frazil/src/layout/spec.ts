@@ -1,7 +1,7 @@
 /** The rules of a definition. */
 import { msGiven } from "../base/dates.js";
 import { isWhole, show, whole } from "../base/errors.js";
-import { checkKeys } from "../base/keys.js";
+import { checkKeys } from "../base/option-keys.js";
 import { PackageRule } from "../base/rules.js";
 import { describedError } from "../base/value-text.js";
 import { SECONDS_END, SECONDS_START } from "../generated/layouts.js";

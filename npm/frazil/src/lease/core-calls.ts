@@ -63,7 +63,7 @@ export function releaseNoteIn(numbers: Float64Array): ReleaseNote | undefined {
 }
 
 /** The part of a lease that the core has. `LeaseHolder` adds the store and the events. */
-export class LeaseCore {
+export class LeaseCalls {
   /** The time for IDs. */
   readonly clock: () => number;
   protected readonly options: DriverOptions;
@@ -82,6 +82,8 @@ export class LeaseCore {
   #storeOffsetMs = 0;
   /** How long until the store has answered or is asked again, as of the last call of the core. 1 if that is due. */
   protected nextMs!: number;
+  /** For how long IDs can be minted before something is due; 0 if none can be now. */
+  protected usableMs = 0;
 
   constructor(options: DriverOptions) {
     this.options = options;
@@ -135,12 +137,12 @@ export class LeaseCore {
     };
   }
 
-  readClocks(): void {
+  read(): void {
     this.wallMs = Number(wallClock());
     this.monotonicMs = Number(monotonicClock());
   }
 
-  writeClocks(numbers: Float64Array): void {
+  write(numbers: Float64Array): void {
     numbers[Slot.WALL_MS] = this.wallMs;
     numbers[Slot.MONOTONIC_MS] = this.monotonicMs;
   }
@@ -155,19 +157,21 @@ export class LeaseCore {
     valueAtFault?: (subject: string | undefined) => unknown,
   ): Float64Array {
     // Closing needs no clock, and a clock of the user may throw.
-    if (call !== LeaseCall.CLOSE) this.readClocks();
+    if (call !== LeaseCall.CLOSE) this.read();
     const { binding } = this.port;
     const random = call === LeaseCall.STATUS ? undefined : randomFor(binding.backend, call === LeaseCall.ASK);
     let { numbers } = this.port;
     if (random) numbers.set(random, Slot.RANDOM);
+    numbers[Slot.SHOWN_MS] = 0;
     write?.(numbers);
-    this.writeClocks(numbers);
+    this.write(numbers);
     const status = binding.calls.lease(binding.page, this.#handle, call);
     if (status !== 0) throw this.port.error(status, valueAtFault?.(this.port.subject), undefined, ANSWERS);
     // Read after the call, during which the memory of WebAssembly may have grown.
     ({ numbers } = this.port);
     this.#storeOffsetMs = numbers[Slot.STORE_OFFSET_MS] as number;
     this.nextMs = numbers[Slot.NEXT_MS] as number;
+    this.usableMs = numbers[Slot.USABLE_MS] as number;
     return numbers;
   }
 

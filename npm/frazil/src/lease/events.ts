@@ -1,6 +1,6 @@
 /** What a leased generator tells of its lease: events, counters, its condition. */
 import { configError, type FrazilError } from "../base/errors.js";
-import { hintOf } from "../base/keys.js";
+import { hintOf } from "../base/option-keys.js";
 import { PackageRule } from "../base/rules.js";
 
 /** A lease that is held. */

@@ -12,18 +12,11 @@ import { LeaseCall, LeaseChange, LeaseReason, LeaseRequest } from "../generated/
 import { Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
 import { nodeGiven, numberOrNaN } from "../generator/request.js";
-import { type LeaseSession, type Minting, SESSION } from "../generator/session.js";
+import { type Minting, SESSION, type Session } from "../generator/session.js";
 import type { Answer, Grant, Refusal, RefusalReason } from "../stores/lease-store.js";
-import { type Asked, LeaseCore, type ReleaseNote, releaseNoteIn } from "./core-calls.js";
+import { type Asked, LeaseCalls, type ReleaseNote, releaseNoteIn } from "./core-calls.js";
 import { refusalError, timeoutError } from "./errors.js";
-import {
-  emit,
-  type LeaseEvents,
-  type LeaseHealth,
-  type LeaseStats,
-  type LeaseWindow,
-  type Listeners,
-} from "./events.js";
+import { emit, type LeaseEvents, type LeaseHealth, type LeaseStats, type Listeners } from "./events.js";
 
 /**
  * What a driver knows of its generator. The listeners are here because a listener that uses the generator would otherwise keep it
@@ -31,7 +24,7 @@ import {
  *
  * @internal
  */
-export interface Attached {
+export interface GeneratorView {
   readonly minting: Minting;
   readonly listeners: Listeners;
 }
@@ -58,7 +51,7 @@ export interface StoreRequest extends Asked {
 }
 
 /** @internal */
-export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
+export abstract class LeaseHolder extends LeaseCalls implements Session {
   readonly [SESSION] = true;
   /** Why a lease was given back, until another one begins. */
   #declined: FrazilError | undefined;
@@ -70,18 +63,18 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
   readonly #counts = { attempts: 0, acquired: 0, renewed: 0, lost: 0, refused: 0 };
 
   /** Begins. The caller keeps what is returned as long as the generator is in use. */
-  abstract start(layout: string): Attached;
+  abstract start(layout: string): GeneratorView;
   /**
-   * Ends the lease: closes the state, and tells the store. `attached` has the listeners that hear if that fails. Never rejects.
+   * Ends the lease: closes the state, and tells the store. `generator` has the listeners that hear if that fails. Never rejects.
    */
-  abstract close(attached?: Attached): Promise<void>;
+  abstract close(generator?: GeneratorView): Promise<void>;
   abstract renewIfDue(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined;
   abstract retryMs(error: FrazilError, retryMs: number, limitMs: number): number;
-  abstract readonly wait: LeaseSession["wait"];
+  abstract readonly wait: NonNullable<Session["wait"]>;
   /** Whether `close` was called. */
   protected abstract get isClosing(): boolean;
   /** The generator, unless it was garbage-collected. */
-  protected abstract get attached(): Attached | undefined;
+  protected abstract get generator(): GeneratorView | undefined;
   /** An answer to a request that was given up has been used. */
   protected abstract usedLate(): void;
   /** How long a request may take, if a timer ends it; and whether the timer keeps the process alive. */
@@ -196,7 +189,6 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
   }
 
   #granted(request: StoreRequest, grant: string, answer: Grant): Promise<void> | undefined {
-    const before = this.held();
     const lease = this.take(grant, answer, request);
     const { numbers } = this.port;
     const change = numbers[Slot.CHANGE] as LeaseChange;
@@ -215,7 +207,6 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
         new LeaseError("LEASE_LOST", "the store answered with another lease than it had granted: it went back", {
           retryable: true,
         }),
-        before,
       );
     } else if (change === LeaseChange.DECLINED) {
       // Read before the listeners run: they may use the page.
@@ -240,21 +231,20 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
 
   #refused({ verb, number }: StoreRequest, grant: string, answer: Refusal): void {
     const error = refusalError(verb as "acquire" | "renew", answer, this.context, this.#declined);
-    const before = this.held();
     const { reason, freeAtMs = 0, storeNowMs = 0 } = answer ?? {};
     if (error.code === "STORE_REFUSED") throw error;
     const code = REASONS[reason as RefusalReason] ?? LeaseReason.OTHER;
     // A difference of anything but numbers is refused.
     const freeInMs = Math.max(0, numberOrNaN(freeAtMs) - numberOrNaN(storeNowMs));
     const change = this.refuse(code, verb === "renew", freeInMs, grant, number, answer);
-    if (change === LeaseChange.ENDED) this.#ended(error, before);
+    if (change === LeaseChange.ENDED) this.#ended(error);
     else if (change !== LeaseChange.DROPPED) this.report(error);
   }
 
-  #ended(error: FrazilError, before: LeaseWindow | undefined): void {
+  #ended(error: FrazilError): void {
     this.#changed(undefined);
     this.#problem = error;
-    if (before === undefined) return;
+    if (this.isClosing) return;
     this.#counts.lost++;
     this.#emit("lost", error);
   }
@@ -262,7 +252,7 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
   #changed(node: number | undefined): void {
     this.isHolding = node !== undefined;
     // A generator that closes has no node id any more.
-    if (!this.isClosing) this.attached?.minting.changed(node);
+    if (!this.isClosing) this.generator?.minting.changed(node);
   }
 
   /** Tells the store that a node id is free. If that fails, it is free after its window. */
@@ -295,23 +285,16 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
 
   health(): LeaseHealth {
     const { scope, store } = this.options;
-    const held = this.held();
-    const { numbers } = this.port;
+    const numbers = this.isClosing ? this.port.numbers : this.call(LeaseCall.STATUS);
+    const untilMs = numbers[Slot.HELD_UNTIL_MS] as number;
+    const held = !this.isClosing &&
+      untilMs > 0 && { node: numbers[Slot.HELD_NODE] as number, fromMs: numbers[Slot.HELD_FROM_MS] as number, untilMs };
     const failures = numbers[Slot.FAILURES] as number;
     const nextMs = numbers[Slot.NEXT_MS] as number;
     const skewMs = numbers[Slot.SKEW_MS] as number;
     const problem = this.#problem && { problem: this.#problem };
     // Read last: the name may be a getter, which is code of the user.
     return { scope, store: store.name, ...held, failures, ...problem, nextMs, skewMs };
-  }
-
-  /** The lease that is held, as the page says after the last call. */
-  held(): LeaseWindow | undefined {
-    if (this.isClosing) return undefined;
-    const numbers = this.call(LeaseCall.STATUS);
-    if (numbers[Slot.HELD] === 0) return undefined;
-    const node = numbers[Slot.HELD_NODE] as number;
-    return { node, fromMs: numbers[Slot.HELD_FROM_MS] as number, untilMs: numbers[Slot.HELD_UNTIL_MS] as number };
   }
 
   /** Whether the time comes from the store. */
@@ -336,6 +319,6 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
 
   #emit<E extends keyof LeaseEvents>(event: E, detail: Parameters<LeaseEvents[E]>[0]): void {
     // To a program that closed the generator only that the store could not be told matters.
-    if (!this.isClosing || event === "refused") emit(this.attached?.listeners, event, detail);
+    if (!this.isClosing || event === "refused") emit(this.generator?.listeners, event, detail);
   }
 }

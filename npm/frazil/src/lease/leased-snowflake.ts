@@ -5,7 +5,7 @@ import { hideName } from "../base/printing.js";
 import { type AsyncOptions, signalOf } from "../generator/options.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";
 import { type LeaseEvents, type LeaseHealth, type LeaseStats, listenersOf } from "./events.js";
-import type { Attached, LeaseHolder } from "./holder.js";
+import type { GeneratorView, LeaseHolder } from "./holder.js";
 
 /** The condition of a leased generator. */
 export type LeasedHealth = Health & { readonly lease: LeaseHealth };
@@ -26,12 +26,12 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
   // biome-ignore lint/correctness/noUnusedPrivateClassMembers: a call in a field is left out with the class, and one outside is not
   static readonly #printed = /* @__PURE__ */ hideName(this);
   /** The driver refers to it weakly. */
-  readonly #attached: Attached;
+  readonly #generator: GeneratorView;
 
   /** @internal */
   constructor(rest: Record<string, unknown>, driver: LeaseHolder) {
     super(...([rest, driver] as unknown as [SnowflakeOptions<L>]));
-    this.#attached = driver.start(layoutText(this.layout));
+    this.#generator = driver.start(layoutText(this.layout));
     const { close: closeNow, stats: statsNow, health: healthNow } = this as Snowflake<L>;
     this.ready = async (options) => {
       const signal = signalOf(options);
@@ -40,9 +40,9 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
     };
     this.close = () => {
       closeNow();
-      const attached = this.#attached;
-      attached.minting.changed(undefined);
-      return driver.close(attached);
+      const generator = this.#generator;
+      generator.minting.changed(undefined);
+      return driver.close(generator);
     };
     this.stats = () => ({ ...statsNow(), lease: driver.stats() });
     this.health = () => leasedHealth(healthNow(), driver.health(), driver);
@@ -70,13 +70,13 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
 
   /** Calls the listener at each event of that name. */
   readonly on = <E extends keyof LeaseEvents>(event: E, listener: LeaseEvents[E]): this => {
-    listenersOf(this.#attached.listeners, event, listener).add(listener);
+    listenersOf(this.#generator.listeners, event, listener).add(listener);
     return this;
   };
 
   /** Removes a listener. */
   readonly off = <E extends keyof LeaseEvents>(event: E, listener: LeaseEvents[E]): this => {
-    listenersOf(this.#attached.listeners, event, listener).delete(listener);
+    listenersOf(this.#generator.listeners, event, listener).delete(listener);
     return this;
   };
 

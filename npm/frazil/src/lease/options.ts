@@ -3,7 +3,7 @@ import { configError } from "../base/errors.js";
 import { PackageRule } from "../base/rules.js";
 import { Rule } from "../generated/rules.js";
 import { signalOf } from "../generator/options.js";
-import { checkGiven, noStore } from "../stores/kit/given.js";
+import { checkGiven, noStore } from "../stores/kit/argument-errors.js";
 import { isScope, MAX_OWNER_LENGTH } from "../stores/kit/limits.js";
 import type { LeaseStore } from "../stores/lease-store.js";
 import type { DriverOptions } from "./core-calls.js";

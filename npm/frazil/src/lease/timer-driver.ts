@@ -12,18 +12,18 @@
 import { copiedHint } from "../asking/kernel-random.js";
 import { rejectionError } from "../asking/store-errors.js";
 import { BROKEN_CLOCK_MS, type Timer, timeOut, unref } from "../asking/timer.js";
-import { type Waiting, waitIn, wakeAll } from "../asking/waiting.js";
 import { type Weak, weakly } from "../asking/weak.js";
 import type { FrazilError } from "../base/errors.js";
+import { type Sleeping, sleep, wakeAll } from "../base/wait.js";
 import { LeaseCall } from "../generated/lease.js";
 import type { Minting } from "../generator/session.js";
 import { releaseNoteIn } from "./core-calls.js";
 import { inWorkers, type LeaseContext } from "./errors.js";
 import { noListeners } from "./events.js";
-import { type Attached, isOfLease, LeaseHolder } from "./holder.js";
+import { type GeneratorView, isOfLease, LeaseHolder } from "./holder.js";
 
 /** Drivers whose generators only calls renew: no timer finds that one was garbage-collected. */
-const unattached =
+const dropped =
   typeof FinalizationRegistry === "undefined"
     ? undefined
     : /* @__PURE__ */ new FinalizationRegistry<LeaseDriver>((driver) => driver.abandon());
@@ -36,7 +36,7 @@ export class LeaseDriver extends LeaseHolder {
   /** Those of this thread that are not closed. */
   static readonly #open = /* @__PURE__ */ new Set<LeaseDriver>();
   /** A reference to the generator: weak while it is open, and strong while it closes. */
-  #attached!: Weak<Attached>;
+  #generator!: Weak<GeneratorView>;
 
   #timer: Timer | undefined;
   protected readonly underWay = new Set<AbortController>();
@@ -46,7 +46,7 @@ export class LeaseDriver extends LeaseHolder {
   /** Whether a look at the schedule is queued. */
   #isHurrying = false;
   /** The calls that wait until the lease changes or an attempt ends. */
-  readonly #waiting: Waiting = new Set();
+  readonly #waiting: Sleeping = new Set();
 
   protected override get context(): LeaseContext {
     const manyHere = () => {
@@ -73,8 +73,8 @@ export class LeaseDriver extends LeaseHolder {
     return this.#closing !== undefined;
   }
 
-  protected get attached(): Attached | undefined {
-    return this.#attached.deref();
+  protected get generator(): GeneratorView | undefined {
+    return this.#generator.deref();
   }
 
   protected get limit(): readonly [number | undefined, boolean] {
@@ -84,16 +84,16 @@ export class LeaseDriver extends LeaseHolder {
   }
 
   /** Begins to ask the store. The caller keeps what is returned as long as the generator is in use. */
-  start(layout: string): Attached {
-    const attached = { minting: this.minting as Minting, listeners: noListeners() };
+  start(layout: string): GeneratorView {
+    const generator = { minting: this.minting as Minting, listeners: noListeners() };
     this.minting = undefined;
     this.layout = layout;
     LeaseDriver.#open.add(this);
-    this.#attached = weakly(attached);
+    this.#generator = weakly(generator);
     // Where timers renew, the next one finds that the generator is gone.
-    if (this.options.byCalls) unattached?.register(attached, this, this);
-    this.#turn();
-    return attached;
+    if (this.options.byCalls) dropped?.register(generator, this, this);
+    this.#turn(true);
+    return generator;
   }
 
   /** The generator was garbage-collected. Nothing is asked of the store; an attempt under way closes the lease when it ends. */
@@ -103,36 +103,39 @@ export class LeaseDriver extends LeaseHolder {
     this.free();
   }
 
-  /** Asks the core what to do, and does it, unless an attempt is under way whose time is not over. Never throws. */
-  #turn(): void {
+  /**
+   * Asks the core what to do, and does it, unless an attempt is under way whose time is not over. `isDue`: whether the core has said
+   * that something is due now. Never throws.
+   */
+  #turn(isDue = false): void {
     clearTimeout(this.#timer);
     if (this.isClosing) return;
-    if (this.#attempt === undefined && this.#attached.deref() === undefined) {
+    if (this.#attempt === undefined && this.#generator.deref() === undefined) {
       void this.close();
       return;
     }
     try {
-      this.#begin();
+      this.#begin(isDue);
     } catch (error) {
       // A clock that a program replaced by one that shows no number.
       this.report(rejectionError(error, "reading the clocks", this.context));
-      this.#schedule(BROKEN_CLOCK_MS);
+      this.#schedule(BROKEN_CLOCK_MS, false);
     }
   }
 
-  #schedule(ms: number): void {
-    if (!this.options.byCalls) this.#timer = unref(setTimeout(() => this.#turn(), ms));
+  #schedule(ms: number, isDue = true): void {
+    if (!this.options.byCalls) this.#timer = unref(setTimeout(() => this.#turn(isDue), ms));
   }
 
-  #begin(): void {
-    this.call(LeaseCall.STATUS);
+  #begin(isDue: boolean): void {
+    if (this.#attempt !== undefined || !isDue) this.call(LeaseCall.STATUS);
     if (this.#attempt !== undefined) {
       // Its timer has not run yet, or it has none.
       if (this.nextMs <= 1) this.#giveUp();
       return;
     }
     // Random numbers are drawn only for what is due: a call of the user may lead here.
-    if (this.nextMs > 1) {
+    if (!isDue && this.nextMs > 1) {
       this.#schedule(this.nextMs);
       return;
     }
@@ -200,16 +203,16 @@ export class LeaseDriver extends LeaseHolder {
     return isOfLease(error) && limitMs > 0 ? Math.min(error.retryAfterMs ?? 1, limitMs) : retryMs;
   }
 
-  readonly wait = (ms: number, signal?: AbortSignal): Promise<number> => waitIn(this.#waiting, ms, signal);
+  readonly wait = (ms: number, signal?: AbortSignal): Promise<number> => sleep(ms, signal, this.#waiting);
 
   /**
-   * Waits for the attempt under way, closes the state, and tells the store. `attached` has the listeners that hear if that
+   * Waits for the attempt under way, closes the state, and tells the store. `generator` has the listeners that hear if that
    * fails. Never rejects.
    */
-  close(attached?: Attached): Promise<void> {
-    if (attached !== undefined) this.#attached = { deref: () => attached };
+  close(generator?: GeneratorView): Promise<void> {
+    if (generator !== undefined) this.#generator = { deref: () => generator };
     if (this.#closing !== undefined) return this.#closing;
-    unattached?.unregister(this);
+    dropped?.unregister(this);
     this.#closing = (async () => {
       clearTimeout(this.#timer);
       // Calls that wait for a lease hear at once that there is none any more, and not after the attempt under way.

@@ -1,7 +1,7 @@
 /**
  * The numbers of a segment as the core has them, and what the outcome of a request to the store means. When to ask, for how many
  * numbers, and what an answer means is decided in the core (`crates/core/src/segment`). How requests are carried is decided by the
- * classes derived from this one: `SegmentFetcher` has timers, and one attempt at a time; on Cloudflare Workers each request that is
+ * classes derived from this one: `SegmentDriver` has timers, and one attempt at a time; on Cloudflare Workers each request that is
  * blocked makes its own try.
  */
 import { Snowflake } from "frazil";
@@ -75,9 +75,6 @@ export interface Drawn {
   readonly count: number;
 }
 
-/** How long a call that found nothing may wait before it tries again, while the store is asked, in milliseconds. */
-const FIRST_PAUSE_MS = 50;
-
 const ANSWERS: Answers = [CODES, RULES, SUBJECTS];
 
 /** A request to the store that the core has written into the page. @internal */
@@ -102,12 +99,9 @@ export abstract class SegmentHolder {
   left = 0;
   /** How long until the store is asked again, or until the try under way is over, in milliseconds. */
   protected nextMs = 1;
-  #buffers = 0;
-  /** How long the store takes to answer, in milliseconds. */
-  #fetchMs = 0;
+  /** How long a call that found no number may wait before it tries again, in milliseconds. */
+  #retryMs = 1;
   #isNew = true;
-  /** Whether the numbers that were drawn last are the rest of a range, which the core does not count any more. */
-  #isRest = false;
   /** The last time that the clock showed. */
   #nowMs = 0;
   /** The attempt whose answer would be taken. */
@@ -140,9 +134,6 @@ export abstract class SegmentHolder {
     unclosed?.register(this, this.#release, this);
   }
 
-  /** Whether a try is under way. */
-  protected abstract get isUnderWay(): boolean;
-
   protected get isClosed(): boolean {
     return this.#last !== undefined;
   }
@@ -160,6 +151,7 @@ export abstract class SegmentHolder {
     const random = needsNone ? undefined : randomFor(binding.backend, !isOver);
     const { numbers } = this.#port;
     if (random) numbers.set(random, Slot.RANDOM);
+    numbers[Slot.AHEAD] = 0;
     write?.(this.#port);
     numbers[Slot.MONOTONIC_MS] = nowMs;
     const status = binding.calls.segment(binding.page, this.#handle, call);
@@ -169,10 +161,9 @@ export abstract class SegmentHolder {
     const written = this.#port.numbers;
     this.left = written[Slot.LEFT] as number;
     this.isShort = written[Slot.SHORT] === 1;
-    this.#buffers = written[Slot.BUFFERS] as number;
-    this.#fetchMs = written[Slot.FETCH_MS] as number;
     this.#isNew = written[Slot.RANGES] === 0;
     this.nextMs = written[Slot.NEXT_MS] as number;
+    this.#retryMs = written[Slot.RETRY_MS] as number;
     return written;
   }
 
@@ -183,12 +174,10 @@ export abstract class SegmentHolder {
 
   /** Draws numbers; possibly none. If `isShort` is true then, call `ask` when they are handed out. Runs no code of the user. */
   draw(nowMs: number): Drawn {
-    const before = this.#buffers;
     const write = ({ numbers }: Port) => {
       numbers[Slot.WANT] = Number.MAX_SAFE_INTEGER;
     };
     const numbers = this.call(SegmentCall.DRAW, write, undefined, nowMs);
-    this.#isRest = this.#buffers < before;
     // No list, whose iterator a program can replace.
     return {
       first: this.#port.ids[0] as bigint,
@@ -313,7 +302,7 @@ export abstract class SegmentHolder {
       });
     } catch {
       // A clock that a program replaced. What is reported is the failure that came before.
-      this.nextMs = BROKEN_CLOCK_MS;
+      this.nextMs = this.#retryMs = BROKEN_CLOCK_MS;
     }
   }
 
@@ -342,8 +331,7 @@ export abstract class SegmentHolder {
     else if (left > 0)
       what = `the call wants ${count} numbers, of which ${left} are there: ask for fewer, or raise maxStep,`;
     const why = problem?.message ?? "the store has not answered yet";
-    // An answer is sooner there than the time of the try is over.
-    const retryAfterMs = this.isUnderWay ? Math.min(this.nextMs, Math.max(this.#fetchMs, FIRST_PAUSE_MS)) : this.nextMs;
+    const retryAfterMs = this.#retryMs;
     return new LeaseError(
       "SEGMENT_EXHAUSTED",
       `${what} ${this.context.where}: ${why}. Retry after ${retryAfterMs} ms.`,
@@ -354,12 +342,15 @@ export abstract class SegmentHolder {
   /** The counters. `ahead`: how many drawn numbers were not handed out yet. */
   stats(ahead: number, waits: number): SegmentStats {
     // Without the clock, which counters do not need, and which may be broken.
-    const numbers = this.#last ?? this.call(SegmentCall.STATUS, undefined, undefined, this.#nowMs);
+    const write = ({ numbers }: Port) => {
+      numbers[Slot.AHEAD] = ahead;
+    };
+    const numbers = this.#last ?? this.call(SegmentCall.STATUS, write, undefined, this.#nowMs);
     const read = (at: Slot) => numbers[at] as number;
     const [step, problem] = [read(Slot.STEP), this.#problem];
     return {
       left: read(Slot.LEFT) + ahead,
-      buffers: read(Slot.BUFFERS) + Number(this.#isRest && ahead > 0),
+      buffers: read(Slot.BUFFERS),
       ...(step > 0 && { step }),
       ranges: read(Slot.RANGES),
       allocated: read(Slot.ALLOCATED),

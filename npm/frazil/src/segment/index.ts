@@ -15,8 +15,8 @@ import { type Weak, weakly } from "../asking/weak.js";
 import type { FrazilError } from "../base/errors.js";
 import type { SegmentStore } from "../stores/segment-store.js";
 import type { HolderOptions } from "./holder.js";
-import { type Drawable, type Outcome, SegmentNumbers, type SegmentOptions, type Supply } from "./numbers.js";
-import { type FetcherOwner, SegmentFetcher } from "./timer-driver.js";
+import { type Callers, type Drawable, type Outcome, SegmentNumbers, type SegmentOptions } from "./numbers.js";
+import { type CallersView, SegmentDriver } from "./timer-driver.js";
 import { SegmentWaiters } from "./waiters.js";
 
 export type { AsyncOptions } from "../generator/options.js";
@@ -25,23 +25,23 @@ export type { SegmentStats } from "./holder.js";
 export type { SegmentNumbers, SegmentOptions } from "./numbers.js";
 
 /** Asks the store with timers, and serves calls that wait in the order in which they came. */
-class TimedSupply implements Supply {
-  readonly holder: SegmentFetcher;
+class QueuedCallers implements Callers {
+  readonly holder: SegmentDriver;
   readonly opened: Weak<object>;
   waits = 0;
   readonly #waiters: SegmentWaiters;
-  /** What the fetcher sees of this. It refers to it weakly, so that a segment that nobody uses is garbage-collected. */
-  readonly #owner: FetcherOwner;
+  /** What the driver sees of this. It refers to it weakly, so that a segment that nobody uses is garbage-collected. */
+  readonly #view: CallersView;
 
   constructor(options: HolderOptions, drawn: Drawable, limitMs: number) {
-    this.#owner = {
+    this.#view = {
       wanted: () => Math.max(0, this.#waiters.wanted - drawn.left()),
       ahead: () => drawn.left(),
       changed: (failure) => this.#changed(failure),
     };
-    const owner = weakly(this.#owner);
-    this.opened = owner;
-    this.holder = new SegmentFetcher(options, owner);
+    const view = weakly(this.#view);
+    this.opened = view;
+    this.holder = new SegmentDriver(options, view);
     this.#waiters = new SegmentWaiters(drawn.has, limitMs, (count) => this.holder.exhausted(count, drawn.left()));
   }
 
@@ -98,7 +98,7 @@ export class Segment extends SegmentNumbers {
    * has an open segment of this tag; `WASM_UNAVAILABLE`.
    */
   constructor(store: SegmentStore, options: SegmentOptions) {
-    const supply = (...given: [HolderOptions, Drawable, number]) => new TimedSupply(...given);
-    super(store, options, { maxStep: 1_000_000, identity: store, supply });
+    const callers = (...given: [HolderOptions, Drawable, number]) => new QueuedCallers(...given);
+    super(store, options, { maxStep: 1_000_000, identity: store, callers });
   }
 }

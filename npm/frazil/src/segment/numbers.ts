@@ -1,6 +1,6 @@
 /**
  * The numbers of a tag as a program takes them: `Segment`, and the segment of an isolate of Cloudflare Workers. They differ in their
- * `Supply`: how the store is asked, and how a call waits.
+ * `Callers`: how a call waits, and by which driver the store is asked.
  */
 
 import type { Weak } from "../asking/weak.js";
@@ -12,7 +12,7 @@ import { PackageRule } from "../base/rules.js";
 import { Page } from "../generated/page.js";
 import { type AsyncOptions, signalOf } from "../generator/options.js";
 import { LOW } from "../layout/bits.js";
-import { checkGiven, noStore } from "../stores/kit/given.js";
+import { checkGiven, noStore } from "../stores/kit/argument-errors.js";
 import { checkTag } from "../stores/kit/limits.js";
 import type { SegmentStore } from "../stores/segment-store.js";
 import type { HolderOptions, SegmentHolder, SegmentStats, TagState } from "./holder.js";
@@ -74,8 +74,8 @@ export interface Drawable {
   has(count: number): boolean;
 }
 
-/** How the store is asked, and how calls wait. @internal */
-export interface Supply {
+/** The calls that wait for numbers, and the driver that asks the store for them. @internal */
+export interface Callers {
   readonly holder: SegmentHolder;
   /** Whether a call may take numbers at once, and overtakes none that came before. */
   readonly isFree: boolean;
@@ -97,7 +97,7 @@ export interface SegmentKind {
   readonly maxStep: number;
   /** Which object knows the tags. */
   readonly identity: object;
-  supply(options: HolderOptions, drawn: Drawable, limitMs: number): Supply;
+  callers(options: HolderOptions, drawn: Drawable, limitMs: number): Callers;
 }
 
 const textOf = (number: bigint) => `${number}`;
@@ -113,7 +113,7 @@ export class SegmentNumbers {
   readonly tag: string;
   readonly #state: TagState;
   readonly #holder: SegmentHolder;
-  readonly #supply: Supply;
+  readonly #callers: Callers;
   #isClosed = false;
 
   // The numbers that were drawn: `#left` of them, from the one in `#next`. They differ in their lower 32 bits only, so a number is
@@ -166,10 +166,10 @@ export class SegmentNumbers {
       state,
     } as HolderOptions;
     const drawn = { left: () => this.#left, has: (count: number) => this.#has(count) };
-    this.#supply = kind.supply(checked, drawn, limitMs);
-    this.#holder = this.#supply.holder;
+    this.#callers = kind.callers(checked, drawn, limitMs);
+    this.#holder = this.#callers.holder;
     this[Symbol.dispose] = () => this.close();
-    state.open = this.#supply.opened;
+    state.open = this.#callers.opened;
     tags.set(tag, state);
   }
 
@@ -188,7 +188,7 @@ export class SegmentNumbers {
       number = this.#next[0] as bigint;
       (this.#halves[LOW] as number) += this.#stride;
     }
-    if (isEmpty && this.#holder.isShort) this.#supply.ask();
+    if (isEmpty && this.#holder.isShort) this.#callers.ask();
     return number;
   };
 
@@ -201,7 +201,7 @@ export class SegmentNumbers {
   readonly next = async (options?: AsyncOptions): Promise<bigint> => {
     const signal = signalOf(options);
     signal?.throwIfAborted();
-    const number = this.#supply.isFree ? this.tryNext() : undefined;
+    const number = this.#callers.isFree ? this.tryNext() : undefined;
     return number ?? (await this.#wait(1, signal, () => this.#takeOne()))();
   };
 
@@ -234,7 +234,7 @@ export class SegmentNumbers {
   };
 
   /** Counters, and why the store was not reached at the last attempt. */
-  readonly stats = (): SegmentStats => this.#holder.stats(this.#left, this.#supply.waits);
+  readonly stats = (): SegmentStats => this.#holder.stats(this.#left, this.#callers.waits);
 
   /** Ends it. What is left of its ranges is never handed out, and calls that wait reject with `CLOSED`. */
   readonly close = (): void => {
@@ -243,7 +243,7 @@ export class SegmentNumbers {
     this.#left = 0;
     this.#state.open = undefined;
     this.#holder.close();
-    this.#supply.end(() => {
+    this.#callers.end(() => {
       throw closed();
     });
   };
@@ -301,7 +301,7 @@ export class SegmentNumbers {
     signal?.throwIfAborted();
     this.#checkOpen();
     const take = () => this.#take(target, count);
-    if (!this.#supply.isFree || !this.#has(count)) return this.#wait(count, signal, take);
+    if (!this.#callers.isFree || !this.#has(count)) return this.#wait(count, signal, take);
     take();
     return undefined;
   }
@@ -326,13 +326,13 @@ export class SegmentNumbers {
       this.#left -= taken;
       at += taken;
     }
-    if (isShort) this.#supply.ask();
+    if (isShort) this.#callers.ask();
   }
 
   /** Waits until so many numbers are there, and takes them. The caller calls what this resolves to. */
   #wait<T>(count: number, signal: AbortSignal | undefined, take: () => T): Promise<Outcome<T>> {
     this.#checkOpen();
-    return this.#supply.wait(count, signal, take);
+    return this.#callers.wait(count, signal, take);
   }
 }
 

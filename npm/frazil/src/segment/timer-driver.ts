@@ -16,7 +16,7 @@ import type { Allocation } from "../stores/segment-store.js";
 import { type HolderOptions, type SegmentAsked, SegmentHolder } from "./holder.js";
 
 /** The object that hands the numbers out. @internal */
-export interface FetcherOwner {
+export interface CallersView {
   /** How many numbers callers wait for, beyond those that were drawn. */
   wanted(): number;
   /** How many of the numbers that were drawn are not handed out yet. */
@@ -32,8 +32,8 @@ interface Try {
 }
 
 /** @internal */
-export class SegmentFetcher extends SegmentHolder {
-  readonly #owner: Weak<FetcherOwner>;
+export class SegmentDriver extends SegmentHolder {
+  readonly #callers: Weak<CallersView>;
   #timer: Timer | undefined;
   /** Whether a look at what is needed is queued. */
   #isAsking = false;
@@ -41,13 +41,9 @@ export class SegmentFetcher extends SegmentHolder {
   /** The try before, which timed out, and whose answer would still be taken. */
   #late: Try | undefined;
 
-  constructor(options: HolderOptions, owner: Weak<FetcherOwner>) {
+  constructor(options: HolderOptions, callers: Weak<CallersView>) {
     super(options);
-    this.#owner = owner;
-  }
-
-  protected get isUnderWay(): boolean {
-    return this.#underWay !== undefined;
+    this.#callers = callers;
   }
 
   /**
@@ -68,9 +64,9 @@ export class SegmentFetcher extends SegmentHolder {
   #ask(): void {
     if (this.isClosed) return;
     clearTimeout(this.#timer);
-    const owner = this.#owner.deref();
+    const callers = this.#callers.deref();
     // It was garbage-collected, and not closed.
-    if (owner === undefined) {
+    if (callers === undefined) {
       this.close();
       return;
     }
@@ -82,7 +78,7 @@ export class SegmentFetcher extends SegmentHolder {
         else this.#timedOut(this.#underWay);
         return;
       }
-      const asked = this.asked(SegmentCall.ASK, owner.wanted(), owner.ahead());
+      const asked = this.asked(SegmentCall.ASK, callers.wanted(), callers.ahead());
       if (asked === "wait") this.#schedule(this.nextMs);
       else if (asked) void this.#fetch(asked);
     } catch (error) {
@@ -126,7 +122,7 @@ export class SegmentFetcher extends SegmentHolder {
       this.#wait(problem);
       return;
     }
-    this.#owner.deref()?.changed();
+    this.#callers.deref()?.changed();
     this.ask();
   }
 
@@ -155,7 +151,7 @@ export class SegmentFetcher extends SegmentHolder {
   /** The next try follows after a pause. */
   #wait(problem: FrazilError): void {
     this.#schedule(this.nextMs);
-    this.#owner.deref()?.changed(problem);
+    this.#callers.deref()?.changed(problem);
   }
 
   override close(): void {

@@ -1,7 +1,9 @@
 /** A store of leases in memory. */
 import { wallClock } from "../base/clock.js";
-import { isNew, notInitialised, wholeOf } from "../stores/kit/answers.js";
-import { checkGiven, optionError } from "../stores/kit/given.js";
+import { wholeOf } from "../stores/kit/answer-rows.js";
+import { checkGiven, optionError } from "../stores/kit/argument-errors.js";
+import { notInitialised } from "../stores/kit/errors.js";
+import { isNew } from "../stores/kit/found-record.js";
 import {
   checkAcquire,
   checkEnsure,

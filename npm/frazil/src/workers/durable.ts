@@ -13,15 +13,14 @@ import { requireWorkers } from "#host";
 import { drawRandom } from "../asking/kernel-random.js";
 import { wallClock } from "../base/clock.js";
 import { ConfigError, configError, type FrazilError, LeaseError } from "../base/errors.js";
-import { sleep } from "../base/wait.js";
 import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
-import { CODES, LeaseCall, RULES, SUBJECTS } from "../generated/lease.js";
+import { CeilingCall, CODES, RULES, SUBJECTS } from "../generated/lease.js";
 import { Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
 import { nodeGiven, numberOrNaN } from "../generator/request.js";
-import { type LeaseSession, type Minting, SESSION } from "../generator/session.js";
-import { storeRefused } from "../stores/kit/answers.js";
-import { checkGiven } from "../stores/kit/given.js";
+import { type Minting, SESSION, type Session } from "../generator/session.js";
+import { checkGiven } from "../stores/kit/argument-errors.js";
+import { storeRefused } from "../stores/kit/errors.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";
 import { isScope } from "../stores/kit/limits.js";
 import { lacksTables } from "../stores/kit/tables.js";
@@ -98,7 +97,7 @@ function tableError(error: unknown): FrazilError {
 }
 
 /** Carries the ceiling of a generator between the core and the storage of its object. */
-class CeilingSession implements LeaseSession {
+class CeilingSession implements Session {
   // Set by the constructor: a bundler keeps a class whose fields have computed names, also where nothing uses it.
   declare readonly [SESSION]: true;
   readonly #storage: ObjectStorage;
@@ -122,7 +121,7 @@ class CeilingSession implements LeaseSession {
     const random = drawRandom();
     write();
     numbers.set(random, Slot.RANDOM);
-    return binding.calls.lease(binding.page, 0, LeaseCall.OPEN_CEILING);
+    return binding.calls.ceiling(binding.page, 0, CeilingCall.OPEN);
   }
 
   opened({ port, handle }: Minting): void {
@@ -132,7 +131,7 @@ class CeilingSession implements LeaseSession {
   }
 
   /** Has the row decide how far IDs may be reserved. Writes it if the core says so, and IDs are reserved next. */
-  readClocks(reserveAtMs?: number): void {
+  read(reserveAtMs?: number): void {
     // The call that follows says that the generator is closed.
     if (this.#isClosed) return;
     const atMs = reserveAtMs ?? wallClock();
@@ -142,8 +141,6 @@ class CeilingSession implements LeaseSession {
     this.#look(due, atMs);
   }
 
-  writeClocks(): void {}
-
   /** Asks the core what to write before IDs are reserved at a time. */
   #look(row: Row | undefined, atMs: number): Row | undefined {
     const { binding, numbers } = this.#port;
@@ -151,7 +148,7 @@ class CeilingSession implements LeaseSession {
     numbers[Slot.ROW_MARK] = numberOrNaN(row?.mark);
     numbers[Slot.ROW_UNTIL_MS] = numberOrNaN(row?.untilMs);
     numbers[Slot.WALL_MS] = numberOrNaN(atMs);
-    const status = binding.calls.lease(binding.page, this.#handle, LeaseCall.LOOK);
+    const status = binding.calls.ceiling(binding.page, this.#handle, CeilingCall.LOOK);
     if (status !== 0) throw this.#port.error(status, row?.untilMs, undefined, ANSWERS);
     // Read after the call, during which the memory of WebAssembly may have grown.
     const after = this.#port.numbers;
@@ -198,16 +195,6 @@ class CeilingSession implements LeaseSession {
     this.#mark = row.mark;
     this.#space.written = row;
   }
-
-  renewIfDue(): undefined {}
-
-  refused(): void {}
-
-  retryMs(_: FrazilError, retryMs: number): number {
-    return retryMs;
-  }
-
-  readonly wait = (ms: number, signal: AbortSignal | undefined): Promise<number> => sleep(ms, signal);
 
   close(): void {
     this.#isClosed = true;

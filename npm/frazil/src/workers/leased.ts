@@ -9,9 +9,10 @@ import { LeasedSnowflake, untilUsable } from "../lease/leased-snowflake.js";
 import { checkedLease, isStore, LEASE_DEFAULTS, LEASE_OPTIONS, NOT_LEASED } from "../lease/options.js";
 import { refusingUntilAwaited } from "../lease/unawaited.js";
 import type { LeasesNamespace, OfLeases } from "../stores/durable-object/index.js";
-import { checkGiven } from "../stores/kit/given.js";
+import { checkGiven } from "../stores/kit/argument-errors.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";
 import type { LeaseStore } from "../stores/lease-store.js";
+import { LeaseRequestDriver } from "./lease-request-driver.js";
 import {
   checkSame,
   differenceOf,
@@ -24,7 +25,6 @@ import {
   requireRequest,
   storeOf,
 } from "./request-context.js";
-import { RequestDriver } from "./request-driver.js";
 
 const untilAwaited = /* @__PURE__ */ refusingUntilAwaited("leased(env.FRAZIL, ctx)");
 
@@ -62,7 +62,7 @@ const optionOf = (name: string, options: Options | undefined) => {
 /** A generator of this isolate. */
 interface Entry {
   readonly ids: LeasedSnowflake<LayoutInput>;
-  readonly driver: RequestDriver;
+  readonly driver: LeaseRequestDriver;
   readonly options: Options | undefined;
 }
 
@@ -221,7 +221,7 @@ function newEntry(store: LeaseStore, options: Options | undefined): Entry {
     defaults: { ...DEFAULTS, renew: "calls" },
     isUncopied: true,
   });
-  const driver = new RequestDriver(driven);
+  const driver = new LeaseRequestDriver(driven);
   const ids = ofIsolate(new LeasedSnowflake<LayoutInput>(rest, driver));
   const layout = options?.["layout"];
   // What a layout was given as may be changed too.

@@ -19,7 +19,7 @@ import { configError, FrazilError } from "../base/errors.js";
 import type { NodeRange } from "../layout/default-nodes.js";
 import { type Reply, replyOf } from "../stores/durable-object/error-data.js";
 import { isNodeRange, NODES_RULE } from "../stores/durable-object/nodes.js";
-import { notInitialised, storeRefused, storeUnavailable } from "../stores/kit/answers.js";
+import { notInitialised, storeRefused, storeUnavailable } from "../stores/kit/errors.js";
 import {
   checkAcquire,
   checkEnsure,

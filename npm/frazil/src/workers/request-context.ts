@@ -1,7 +1,7 @@
 /** What the calls that are made in each request have in common. */
 import { waitUntil } from "#host";
-import { type Waiting, waitIn, wakeAll } from "../asking/waiting.js";
 import { ConfigError, configError, show } from "../base/errors.js";
+import { type Sleeping, sleep, wakeAll } from "../base/wait.js";
 import { DurableObjectStore, type LeasesNamespace } from "../stores/durable-object/index.js";
 import { isStub } from "../stores/kit/clients.js";
 
@@ -39,11 +39,11 @@ export function ofIsolate<T extends object>(made: T): T {
  *
  * `carried` never rejects. @internal
  */
-export function waitForOwn(carried: Promise<unknown>, ms: number, signal: AbortSignal | undefined): Promise<number> {
+export function sleepUntil(carried: Promise<unknown>, ms: number, signal: AbortSignal | undefined): Promise<number> {
   waitUntil(carried);
-  const waiting: Waiting = new Set();
-  const waited = waitIn(waiting, ms, signal);
-  void carried.then(() => wakeAll(waiting));
+  const sleeping: Sleeping = new Set();
+  const waited = sleep(ms, signal, sleeping);
+  void carried.then(() => wakeAll(sleeping));
   return waited;
 }
 

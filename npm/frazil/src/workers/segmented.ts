@@ -14,7 +14,7 @@ import {
   requireRequest,
   storeOf,
 } from "./request-context.js";
-import { RequestSupply } from "./request-fetcher.js";
+import { RequestCallers } from "./segment-request-driver.js";
 
 /** Small, since an isolate that is evicted loses what it has. */
 const STEP = 10;
@@ -23,7 +23,7 @@ const MAX_STEP = 1000;
 /** The numbers of this isolate for a tag. */
 interface Entry {
   readonly numbers: SegmentNumbers;
-  readonly supply: RequestSupply;
+  readonly callers: RequestCallers;
   readonly options: Options;
 }
 
@@ -73,9 +73,9 @@ export function segmented(source: unknown, second?: unknown, third?: unknown): S
   requireWorkers("segmented()");
   const ctx = isContext(second) ? second : undefined;
   const options = ctx === undefined && third === undefined ? second : third;
-  const { numbers, supply } = entryOf(storeOf(source, isStore), options as Options | undefined);
+  const { numbers, callers } = entryOf(storeOf(source, isStore), options as Options | undefined);
   // The one before may have failed, or have ended with its request.
-  if (supply.holder.isShort) supply.ask(keepOf(ctx));
+  if (callers.holder.isShort) callers.ask(keepOf(ctx));
   return numbers;
 }
 
@@ -100,19 +100,19 @@ function entryOf(store: SegmentStore, options: Options = {}): Entry {
     );
     return known;
   }
-  let made: RequestSupply | undefined;
-  const supply = (...given: [HolderOptions, Drawable, number]) => {
-    made = new RequestSupply(...given, () => entries.get(identity)?.delete(tag));
+  let made: RequestCallers | undefined;
+  const callers = (...given: [HolderOptions, Drawable, number]) => {
+    made = new RequestCallers(...given, () => entries.get(identity)?.delete(tag));
     return made;
   };
   const numbers = new SegmentNumbers(store, options as unknown as SegmentOptions, {
     step: STEP,
     maxStep: MAX_STEP,
     identity,
-    supply,
+    callers,
   });
   // A copy, since the caller may change its object.
-  const entry = { numbers: ofIsolate(numbers), supply: made as unknown as RequestSupply, options: { ...options } };
+  const entry = { numbers: ofIsolate(numbers), callers: made as unknown as RequestCallers, options: { ...options } };
   const tags = entries.get(identity) ?? new Map<unknown, Entry>();
   entries.set(identity, tags.set(tag, entry));
   return entry;

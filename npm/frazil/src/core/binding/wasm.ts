@@ -14,7 +14,7 @@ export interface Exports extends Calls {
 export const wasmUnavailable = (cause: unknown, reasons = String(cause), hint = ""): ConfigError =>
   new ConfigError("WASM_UNAVAILABLE", `WebAssembly cannot be used here${hint}: ${reasons}`, { cause });
 
-const CALLS = "open release admit reserve next health lease segment";
+const CALLS = "open release admit reserve next health lease ceiling segment";
 
 /** The exports of a new instance. The module has no imports: see `crates/xtask/src/module.rs`. */
 export const instanceOf = (module: WebAssembly.Module): Exports =>

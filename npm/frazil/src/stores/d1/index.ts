@@ -13,9 +13,12 @@
  * - **No incarnation**: Time Travel is not visible. Call `fence()` after it.
  */
 import { ConfigError, type FrazilError } from "../../base/errors.js";
-import { type Found, notInitialised, storeRefused, storeUnavailable, untilAborted, wholeOf } from "../kit/answers.js";
+import { untilAborted } from "../../base/wait.js";
+import { wholeOf } from "../kit/answer-rows.js";
+import { described } from "../kit/argument-errors.js";
 import { hintFor } from "../kit/clients.js";
-import { described } from "../kit/given.js";
+import { notInitialised, storeRefused, storeUnavailable } from "../kit/errors.js";
+import type { Found } from "../kit/found-record.js";
 import {
   type AcquireView,
   type Choice,

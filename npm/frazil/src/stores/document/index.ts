@@ -20,9 +20,12 @@
 
 import { FrazilError } from "../../base/errors.js";
 import type { HostAbortSignal } from "../../base/host-types.js";
+import { untilAborted } from "../../base/wait.js";
 import { SECONDS_END, SECONDS_START } from "../../generated/layouts.js";
-import { type Found, storeRefused, storeUnavailable, untilAborted, wholeOf } from "../kit/answers.js";
-import { checkGiven, clientError, described, optionError } from "../kit/given.js";
+import { wholeOf } from "../kit/answer-rows.js";
+import { checkGiven, clientError, described, optionError } from "../kit/argument-errors.js";
+import { storeRefused, storeUnavailable } from "../kit/errors.js";
+import type { Found } from "../kit/found-record.js";
 import {
   type AcquireView,
   CompareAndSetStore,

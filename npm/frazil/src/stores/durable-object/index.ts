@@ -18,10 +18,11 @@
 
 import { Layout } from "frazil";
 import { ConfigError, configError, FrazilError, LeaseError } from "../../base/errors.js";
+import { untilAborted } from "../../base/wait.js";
 import type { NodeRange } from "../../layout/default-nodes.js";
-import { storeRefused, untilAborted } from "../kit/answers.js";
+import { checkGiven, described, optionError } from "../kit/argument-errors.js";
 import { hintFor, isStub } from "../kit/clients.js";
-import { checkGiven, described, optionError } from "../kit/given.js";
+import { storeRefused } from "../kit/errors.js";
 import { layoutText, nodeCountOf } from "../kit/lease/layout-text.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "../kit/lease/requests.js";
 import { WORKERS_WINDOW_MAX_MS } from "../kit/limits.js";

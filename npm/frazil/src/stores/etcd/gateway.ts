@@ -9,9 +9,9 @@
 import { monotonicClock } from "../../base/clock.js";
 import { ConfigError, FrazilError, type LeaseError } from "../../base/errors.js";
 import type { HostAbortSignal } from "../../base/host-types.js";
-import { onAbort } from "../../base/wait.js";
-import { storeRefused, storeUnavailable, untilAborted } from "../kit/answers.js";
-import { checkGiven } from "../kit/given.js";
+import { onAbort, untilAborted } from "../../base/wait.js";
+import { checkGiven } from "../kit/argument-errors.js";
+import { storeRefused, storeUnavailable } from "../kit/errors.js";
 import { DateClock } from "./date-clock.js";
 
 /** What the store passes to `fetch`. */

@@ -43,7 +43,10 @@
  * What it does not see: a cluster restored with the same token whose numbers are higher than all that were seen, or that are in
  * the keys. A holder finds its row too old at its next renewal. After a restore by hand, call `fence()`.
  */
-import { type Found, storeRefused, storeUnavailable, wholeOf } from "../kit/answers.js";
+
+import { wholeOf } from "../kit/answer-rows.js";
+import { storeRefused, storeUnavailable } from "../kit/errors.js";
+import type { Found } from "../kit/found-record.js";
 import {
   type AcquireView,
   CompareAndSetStore,

@@ -1,5 +1,7 @@
 /** What etcd keeps: the keys, and records and rows as JSON. */
-import { storeRefused, wholeOf } from "../kit/answers.js";
+
+import { wholeOf } from "../kit/answer-rows.js";
+import { storeRefused } from "../kit/errors.js";
 import { DRAWN_FROM, type ScopeView } from "../kit/lease/compare-and-set.js";
 import type { LeaseRow } from "../kit/lease/rules.js";
 import { type StoredScope, storedFields, TEXT_FIELDS, WHOLE_FIELDS } from "../kit/lease/scope-record.js";

@@ -8,7 +8,9 @@
  * written. So a connection that was inside one is destroyed, and the statement runs on another.
  */
 import { monotonicClock } from "../../base/clock.js";
-import { MAX_ATTEMPTS, storeUnavailable, untilAborted } from "./answers.js";
+import { untilAborted } from "../../base/wait.js";
+import { storeUnavailable } from "./errors.js";
+import { MAX_ATTEMPTS } from "./races.js";
 
 /** A connection that was taken from a pool. */
 export interface PooledConnection<Value, Result> {

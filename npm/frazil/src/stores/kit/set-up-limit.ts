@@ -1,5 +1,5 @@
 /** How long a call that sets a store up, such as `migrate()`, may take. */
-import { storeUnavailable } from "./answers.js";
+import { storeUnavailable } from "./errors.js";
 
 /** How long a call of those who run a store may take. Some clients keep a statement for ever while they have no connection. */
 const SET_UP_MS = 10_000;

@@ -13,7 +13,8 @@ import {
   type RenewRequest,
 } from "../lease-store.js";
 import type { AllocateRequest, Allocation } from "../segment-store.js";
-import { isNew, wholeOf } from "./answers.js";
+import { wholeOf } from "./answer-rows.js";
+import { isNew } from "./found-record.js";
 import type { ScopeRecord } from "./lease/requests.js";
 import {
   decideAcquire,

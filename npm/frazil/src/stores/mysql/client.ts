@@ -1,7 +1,8 @@
 /** Clients of MariaDB and MySQL: running a statement, and reading its result, with `mysql2` and `mariadb`. */
-import { storeRefused } from "../kit/answers.js";
+
+import { clientError } from "../kit/argument-errors.js";
 import { hintFor } from "../kit/clients.js";
-import { clientError } from "../kit/given.js";
+import { storeRefused } from "../kit/errors.js";
 import { type PooledConnection, pooledQuery } from "../kit/pooled.js";
 
 /** What the store hands a client: a statement, and settings that a program may have changed for its own. */

@@ -4,7 +4,10 @@
  */
 import { monotonicClock } from "../../base/clock.js";
 import { FrazilError } from "../../base/errors.js";
-import { MAX_ATTEMPTS, pause, storeRefused, TRANSACTION_RULE, untilAborted, wholeOf } from "../kit/answers.js";
+import { untilAborted } from "../../base/wait.js";
+import { wholeOf } from "../kit/answer-rows.js";
+import { storeRefused, TRANSACTION_RULE } from "../kit/errors.js";
+import { MAX_ATTEMPTS, sleepAfterRace } from "../kit/races.js";
 import {
   isInTransaction,
   type MySqlClient,
@@ -58,7 +61,7 @@ export class MySqlDatabase {
         const number = numberOf(causeOf(error));
         if (number === NO_SUCH_TABLE && (await this.#lacksTables(statement, signal))) return undefined;
         if (!CONFLICTS.includes(number) || attempt === MAX_ATTEMPTS) throw error;
-        await pause(attempt, signal);
+        await sleepAfterRace(attempt, signal);
       }
     }
   }

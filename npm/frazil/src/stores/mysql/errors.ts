@@ -1,6 +1,6 @@
 /** What MariaDB and MySQL answer where a statement fails, by number: whether it took place, and what to do. */
 import type { LeaseError } from "../../base/errors.js";
-import { storeRefused, storeUnavailable } from "../kit/answers.js";
+import { storeRefused, storeUnavailable } from "../kit/errors.js";
 import { rightsFor } from "../kit/permissions.js";
 import type { OldTable } from "./old-tables.js";
 import { READ_ONLY_RULE } from "./server.js";

@@ -22,7 +22,8 @@
  * that cannot say whether it is in a transaction of yours. Give the store a pool, or a connection of its own.
  */
 import { ConfigError } from "../../base/errors.js";
-import { isNew, notInitialised } from "../kit/answers.js";
+import { notInitialised } from "../kit/errors.js";
+import { isNew } from "../kit/found-record.js";
 import { CompareAndSetStore } from "../kit/lease/compare-and-set.js";
 import { fencedScope } from "../kit/lease/requests.js";
 import { PERMISSIONS } from "../kit/permissions.js";

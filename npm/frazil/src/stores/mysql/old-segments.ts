@@ -16,12 +16,13 @@
  * of CosId.
  */
 import { configError, LeaseError } from "../../base/errors.js";
-import { MAX_ALLOCATE_TRIES, pause, storeRefused, storeUnavailable } from "../kit/answers.js";
-import { checkGiven, optionError } from "../kit/given.js";
+import { checkGiven, optionError } from "../kit/argument-errors.js";
+import { storeRefused, storeUnavailable } from "../kit/errors.js";
 import { isPlainTag } from "../kit/limits.js";
+import { MAX_ALLOCATE_TRIES, sleepAfterRace } from "../kit/races.js";
+import { inTurn } from "../kit/segment/concurrency-limit.js";
 import { checkAllocate } from "../kit/segment/requests.js";
 import { MAX_COUNTER, stepWithin } from "../kit/segment/rules.js";
-import { inTurn } from "../kit/segment/turns.js";
 import type { AllocateRequest, Allocation, SegmentStore } from "../segment-store.js";
 import type { MySqlClient, Row } from "./client.js";
 import { MySqlDatabase } from "./database.js";
@@ -273,7 +274,7 @@ class OldSegments implements SegmentStore {
       const values = { ...row.seen, tag, next: `${next}` };
       if (await this.#explained(this.#database.write(this.#complete(allocate), values, signal)))
         return { attempt, ...range, ...(step !== undefined && { step }) };
-      await pause(tries, signal);
+      await sleepAfterRace(tries, signal);
     }
     throw storeUnavailable(
       `others moved ${counter} of the tag ${JSON.stringify(tag)} in the table ${this.#table} first, ${MAX_ALLOCATE_TRIES} times`,

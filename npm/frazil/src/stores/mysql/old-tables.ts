@@ -14,10 +14,10 @@
 
 import { drawRandom } from "../../asking/kernel-random.js";
 import { ConfigError, configError } from "../../base/errors.js";
-import { checkKeys } from "../../base/keys.js";
+import { checkKeys } from "../../base/option-keys.js";
 import { PackageRule } from "../../base/rules.js";
-import { storeRefused } from "../kit/answers.js";
-import { optionError } from "../kit/given.js";
+import { optionError } from "../kit/argument-errors.js";
+import { storeRefused } from "../kit/errors.js";
 
 /** The table that new node ids come from. */
 export interface NodeIdsFrom {

@@ -1,6 +1,6 @@
 /** The options of the store in MariaDB and MySQL and of its `init`, checked, and what they put into statements. */
 import { allNodes } from "../../layout/default-nodes.js";
-import { checkGiven, optionError } from "../kit/given.js";
+import { checkGiven, optionError } from "../kit/argument-errors.js";
 import { recordOf, type ScopeRecord } from "../kit/lease/requests.js";
 import type { InitOptions } from "../lease-store.js";
 import { type NodeIdsFrom, oldTableOf } from "./old-tables.js";

@@ -1,5 +1,7 @@
 /** The records of tags in MariaDB and MySQL: one row for each, replaced by one statement that compares it. */
-import { MAX_ATTEMPTS, pause, storeUnavailable } from "../kit/answers.js";
+
+import { storeUnavailable } from "../kit/errors.js";
+import { MAX_ATTEMPTS, sleepAfterRace } from "../kit/races.js";
 import type { KeptRecord } from "../kit/segment/rules.js";
 import type { TagTable, TagView } from "../kit/segment/tag-table.js";
 import type { MySqlClient } from "./client.js";
@@ -48,7 +50,7 @@ export class MySqlTags implements TagTable {
       if (row["tag"] !== null) return false;
       const values = { tag: hexOf(tag), first: `${first}`, server: incarnationOf(row) };
       if (await this.#database.write(MAKE_TAG, values, signal)) return true;
-      await pause(attempt, signal);
+      await sleepAfterRace(attempt, signal);
     }
     throw storeUnavailable(
       `the record of the tag ${JSON.stringify(tag)} could not be written, ${MAX_ATTEMPTS} times: reads may go to another server than writes`,

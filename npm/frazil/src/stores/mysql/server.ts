@@ -1,5 +1,5 @@
 /** Checks of a server of MariaDB or MySQL, and of a session: what would lose, or take back, what it acknowledged is refused. */
-import { NO_INCARNATION, storeRefused, TRANSACTION_RULE } from "../kit/answers.js";
+import { NO_INCARNATION, storeRefused, TRANSACTION_RULE } from "../kit/errors.js";
 import type { Row } from "./client.js";
 
 /** A setting of the server that is on. */

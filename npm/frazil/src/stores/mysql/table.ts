@@ -1,18 +1,13 @@
 /** Scopes in the tables: what each operation reads and writes, and what the rows that it reads mean. */
 import type { LeaseError } from "../../base/errors.js";
-import {
-  type Found,
-  MAX_ATTEMPTS,
-  notInitialised,
-  pause,
-  storeRefused,
-  storeUnavailable,
-  wholeOf,
-} from "../kit/answers.js";
-import { optionError } from "../kit/given.js";
+import { wholeOf } from "../kit/answer-rows.js";
+import { optionError } from "../kit/argument-errors.js";
+import { notInitialised, storeRefused, storeUnavailable } from "../kit/errors.js";
+import type { Found } from "../kit/found-record.js";
 import type { AcquireView, LeaseTable, RowView, ScopeView } from "../kit/lease/compare-and-set.js";
 import type { ScopeRecord } from "../kit/lease/requests.js";
 import type { LeaseRow, Scope } from "../kit/lease/rules.js";
+import { MAX_ATTEMPTS, sleepAfterRace } from "../kit/races.js";
 import type { AcquireRequest } from "../lease-store.js";
 import type { MySqlClient, Row } from "./client.js";
 import { hexOf, MySqlDatabase, type Values } from "./database.js";
@@ -145,7 +140,7 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
         throw storeUnavailable(
           `the lease was not the same when it was written once more, ${MAX_ATTEMPTS} times: reads may go to another server than writes`,
         );
-      await pause(attempt, signal);
+      await sleepAfterRace(attempt, signal);
     }
   }
 
@@ -255,7 +250,7 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       const range = { from: nodeFrom, to: nodeTo, next };
       const values = { scope, layout: hexOf(layout), ...range, windowMax: windowMaxMs, nodeIdsFrom };
       if (await this.#database.write(INIT, { ...values, server: incarnationOf(row) }, signal)) return undefined;
-      await pause(attempt, signal);
+      await sleepAfterRace(attempt, signal);
     }
     throw storeUnavailable(`the record could not be written: others wrote at the same time, ${MAX_ATTEMPTS} times`);
   }
@@ -308,7 +303,7 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       await this.#writeOf(view, RETIRE, { scope, never: NEVER_MS }, undefined);
       if (await this.#writeOf(view, LEAVE, { scope, from, never: NEVER_MS }, undefined)) return true;
       if (attempt === MAX_ATTEMPTS) throw storeUnavailable(`the record was locked ${MAX_ATTEMPTS} times`);
-      await pause(attempt, undefined);
+      await sleepAfterRace(attempt, undefined);
     }
   }
 

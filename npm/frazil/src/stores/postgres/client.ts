@@ -1,7 +1,8 @@
 /** Clients of Postgres: running a statement, and whether it ran inside a transaction of the program. */
-import { storeRefused, storeUnavailable } from "../kit/answers.js";
+
+import { clientError } from "../kit/argument-errors.js";
 import { hintFor } from "../kit/clients.js";
-import { clientError } from "../kit/given.js";
+import { storeRefused, storeUnavailable } from "../kit/errors.js";
 import { type PooledConnection, pooledQuery } from "../kit/pooled.js";
 
 /** What a client with `query` can be: a `Pool` or `Client` of `pg`, PGlite, Neon. */

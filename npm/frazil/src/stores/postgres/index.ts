@@ -26,22 +26,10 @@
  * Not checked: `fsync = off` of the server.
  */
 import { FrazilError, type LeaseError } from "../../base/errors.js";
-import {
-  type AnswerRow,
-  answerOf,
-  isLostRace,
-  isNew,
-  MAX_ATTEMPTS,
-  NO_INCARNATION,
-  notInitialised,
-  pause,
-  storeRefused,
-  storeUnavailable,
-  TRANSACTION_RULE,
-  untilAborted,
-  type Whole,
-  wholeOf,
-} from "../kit/answers.js";
+import { untilAborted } from "../../base/wait.js";
+import { type AnswerRow, answerOf, type Whole, wholeOf } from "../kit/answer-rows.js";
+import { NO_INCARNATION, notInitialised, storeRefused, storeUnavailable, TRANSACTION_RULE } from "../kit/errors.js";
+import { isNew } from "../kit/found-record.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -52,6 +40,7 @@ import {
   type ScopeRecord,
 } from "../kit/lease/requests.js";
 import { rightsFor } from "../kit/permissions.js";
+import { isLostRace, MAX_ATTEMPTS, sleepAfterRace } from "../kit/races.js";
 import { allocateFrom, makeTagIn } from "../kit/segment/tag-table.js";
 import { withinLimit } from "../kit/set-up-limit.js";
 import type {
@@ -224,7 +213,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
       if (answer === undefined || (!answer.granted && answer.reason === "missing"))
         return { granted: false, reason: "missing", place: await this.#place(signal) };
       if (attempt === MAX_ATTEMPTS || !isLostRace(answer)) return answer;
-      await pause(attempt, signal);
+      await sleepAfterRace(attempt, signal);
     }
   }
 
@@ -265,7 +254,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
           return undefined;
         if (!CONFLICTS.includes(state) || attempt === MAX_ATTEMPTS)
           throw this.#errorOf(error, state, statement, await this.#lackOf(state, signal));
-        await pause(attempt, signal);
+        await sleepAfterRace(attempt, signal);
       }
     }
   }

@@ -1,5 +1,5 @@
 /** The options of a store, and what they make of a statement. */
-import { checkGiven, optionError } from "../kit/given.js";
+import { checkGiven, optionError } from "../kit/argument-errors.js";
 import { STARTED } from "./client.js";
 import { DURABLE, SERVER, tableIn } from "./lease-statements.js";
 

@@ -1,5 +1,5 @@
 /** The records of tags in Postgres: one row for each, replaced by one statement that compares it. */
-import { NO_INCARNATION, storeRefused } from "../kit/answers.js";
+import { NO_INCARNATION, storeRefused } from "../kit/errors.js";
 import { type DdlTags, printedTags } from "../kit/segment/requests.js";
 import type { KeptRecord } from "../kit/segment/rules.js";
 import type { TagTable, TagView } from "../kit/segment/tag-table.js";

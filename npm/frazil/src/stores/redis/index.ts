@@ -21,18 +21,12 @@
  * Not checked, since no script can see it: how often the server flushes (`appendfsync`), and whether it saves at all.
  */
 import { FrazilError, type LeaseError } from "../../base/errors.js";
-import {
-  type AnswerRow,
-  answerOf,
-  isNew,
-  notInitialised,
-  storeRefused,
-  storeUnavailable,
-  untilAborted,
-  wholeOf,
-} from "../kit/answers.js";
+import { untilAborted } from "../../base/wait.js";
+import { type AnswerRow, answerOf, wholeOf } from "../kit/answer-rows.js";
+import { clientError } from "../kit/argument-errors.js";
 import { hintFor } from "../kit/clients.js";
-import { clientError } from "../kit/given.js";
+import { notInitialised, storeRefused, storeUnavailable } from "../kit/errors.js";
+import { isNew } from "../kit/found-record.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "../kit/lease/requests.js";
 import type { FenceCause } from "../kit/lease/rules.js";
 import { allocateFrom, makeTagIn, type TagTable, type TagView } from "../kit/segment/tag-table.js";

@@ -1,5 +1,5 @@
 /** The options of a store, and what they make of a script. */
-import { checkGiven, optionError } from "../kit/given.js";
+import { checkGiven, optionError } from "../kit/argument-errors.js";
 import { EVICTION, EXPRESSION, SERVER } from "./lease-scripts.js";
 
 /** What the user of a program must be allowed. `@connection` is for the client itself, and `exists` for `init`. */

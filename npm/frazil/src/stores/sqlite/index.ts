@@ -24,11 +24,13 @@
 import { fstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { monotonicClock } from "../../base/clock.js";
 import { FrazilError } from "../../base/errors.js";
-import { notInitialised, pause, storeRefused, storeUnavailable, TRANSACTION_RULE, wholeOf } from "../kit/answers.js";
+import { wholeOf } from "../kit/answer-rows.js";
+import { clientError, optionError } from "../kit/argument-errors.js";
 import { clientOf, hintFor } from "../kit/clients.js";
-import { clientError, optionError } from "../kit/given.js";
+import { notInitialised, storeRefused, storeUnavailable, TRANSACTION_RULE } from "../kit/errors.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "../kit/lease/requests.js";
 import { type FenceCause, type Moment, UNUSED } from "../kit/lease/rules.js";
+import { sleepAfterRace } from "../kit/races.js";
 import { checkAllocate, newTagOf } from "../kit/segment/requests.js";
 import { tagMissing } from "../kit/segment/tag-table.js";
 import {
@@ -209,7 +211,7 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
         if (code === "ERROR" && lacksTables(message)) return undefined;
         const isLocked = code === "BUSY" || code === "LOCKED";
         if (!isLocked || monotonicClock() - started > BUSY_MS) throw errorOf(error, code, message);
-        await pause(attempt, signal);
+        await sleepAfterRace(attempt, signal);
       }
     }
   }

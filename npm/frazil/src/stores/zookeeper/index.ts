@@ -25,7 +25,7 @@
  * Not seen: a server alone that was restored from a backup, or that lost its last writes (`forceSync=no`): a server in standalone
  * mode has no epochs. Call `fence()`.
  */
-import { checkGiven } from "../kit/given.js";
+import { checkGiven } from "../kit/argument-errors.js";
 import { recordOf } from "../kit/lease/requests.js";
 import { UNUSED } from "../kit/lease/rules.js";
 import { newScope } from "../kit/lease/scope-record.js";

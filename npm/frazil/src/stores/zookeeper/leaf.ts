@@ -11,10 +11,11 @@
  */
 
 import { ConfigError, configError } from "../../base/errors.js";
-import { checkKeys } from "../../base/keys.js";
+import { checkKeys } from "../../base/option-keys.js";
 import { allNodes } from "../../layout/default-nodes.js";
-import { type Initialised, notInitialised, storeRefused, storeUnavailable } from "../kit/answers.js";
-import { checkGiven, optionError } from "../kit/given.js";
+import { checkGiven, optionError } from "../kit/argument-errors.js";
+import { notInitialised, storeRefused, storeUnavailable } from "../kit/errors.js";
+import type { Initialised } from "../kit/found-record.js";
 import { fencedScope, type ScopeRecord, scopeOf } from "../kit/lease/requests.js";
 import type { LeaseRow } from "../kit/lease/rules.js";
 import { type AcquireRequest, FENCE_MARGIN_MS } from "../lease-store.js";

@@ -10,9 +10,10 @@
  */
 import { monotonicClock } from "../../base/clock.js";
 import { FrazilError, type LeaseError } from "../../base/errors.js";
-import { storeRefused, storeUnavailable, untilAborted } from "../kit/answers.js";
+import { untilAborted } from "../../base/wait.js";
+import { clientError } from "../kit/argument-errors.js";
 import { clientOf, hintFor } from "../kit/clients.js";
-import { clientError } from "../kit/given.js";
+import { storeRefused, storeUnavailable } from "../kit/errors.js";
 
 /** What a transaction of the client can do. */
 export interface ZooKeeperTransaction {

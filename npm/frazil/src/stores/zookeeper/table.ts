@@ -1,6 +1,8 @@
 /** Scopes as znodes: their paths, their texts, and what each operation reads and writes. */
-import { type Initialised, storeRefused } from "../kit/answers.js";
-import { optionError } from "../kit/given.js";
+
+import { optionError } from "../kit/argument-errors.js";
+import { storeRefused } from "../kit/errors.js";
+import type { Initialised } from "../kit/found-record.js";
 import {
   type AcquireView,
   CompareAndSetStore,

@@ -16,7 +16,9 @@ import type {
   ReleaseRequest,
   RenewRequest,
 } from "../../lease-store.js";
-import { type Found, isLostRace, isNew, notInitialised, pause, storeUnavailable } from "../answers.js";
+import { notInitialised, storeUnavailable } from "../errors.js";
+import { type Found, isNew } from "../found-record.js";
+import { isLostRace, sleepAfterRace } from "../races.js";
 import { withinLimit } from "../set-up-limit.js";
 import {
   checkAcquire,
@@ -157,7 +159,7 @@ export async function untilFirst<T>(
     signal?.throwIfAborted();
     const result = await run();
     if (result !== undefined) return result;
-    await pause(races + 1, signal);
+    await sleepAfterRace(races + 1, signal);
   }
   const known = table.waitsFor?.();
   throw storeUnavailable(

@@ -6,9 +6,9 @@
 import { Layout } from "frazil";
 import { wallClock } from "../../../base/clock.js";
 import { configError, isWhole, whole } from "../../../base/errors.js";
-import { checkKeys } from "../../../base/keys.js";
+import { checkKeys } from "../../../base/option-keys.js";
 import { PackageRule } from "../../../base/rules.js";
-import { LeaseBound } from "../../../generated/lease.js";
+import { minWindowMs } from "../../../generated/lease.js";
 import { Rule } from "../../../generated/rules.js";
 import { leasedNodes } from "../../../layout/default-nodes.js";
 import type {
@@ -145,7 +145,7 @@ export function recordOf(options: InitOptions, nodesByDefault = leasedNodes): Sc
   const option = (field: string, value: unknown, min: number, max: number) =>
     whole("INVALID_OPTION", field, value, min, max);
   // No lease has a shorter window.
-  const windowMinMs = Math.max(LeaseBound.MIN_WINDOW_MS, LeaseBound.MIN_WINDOW_TICKS * layout.tickMs);
+  const windowMinMs = minWindowMs(layout.tickMs);
   if (!isWhole(windowMaxMs, windowMinMs, LONGEST_WINDOW_MS))
     throw configError("INVALID_OPTION", "windowMaxMs", windowMaxMs, Rule.WINDOW_LENGTH, windowMinMs, LONGEST_WINDOW_MS);
   return {

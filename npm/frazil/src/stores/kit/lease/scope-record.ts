@@ -1,5 +1,5 @@
 /** The record of a scope as JSON, which etcd, ZooKeeper and documents keep. Some add fields of their own. */
-import { storeRefused } from "../answers.js";
+import { storeRefused } from "../errors.js";
 import type { ScopeRecord } from "./requests.js";
 import type { Scope } from "./rules.js";
 

@@ -2,7 +2,7 @@
 import { configError, whole } from "../../../base/errors.js";
 import { Rule } from "../../../generated/rules.js";
 import type { AllocateRequest, TagOptions } from "../../segment-store.js";
-import { checkGiven } from "../given.js";
+import { checkGiven } from "../argument-errors.js";
 import { checkRequest, hex } from "../lease/requests.js";
 import { checkTag, isPlainTag } from "../limits.js";
 import { MAX_COUNTER } from "./rules.js";

@@ -4,7 +4,8 @@
  */
 
 import type { AllocateRequest, Allocation } from "../../segment-store.js";
-import { isWhole, storeRefused } from "../answers.js";
+import { isWhole } from "../answer-rows.js";
+import { storeRefused } from "../errors.js";
 
 /** The last allocation of a process, so that its retry is answered with the same range. */
 export interface RecentAllocation {

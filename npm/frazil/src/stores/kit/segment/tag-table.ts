@@ -5,11 +5,12 @@
 import { monotonicClock } from "../../../base/clock.js";
 import { LeaseError } from "../../../base/errors.js";
 import type { AllocateRequest, Allocation, TagOptions } from "../../segment-store.js";
-import { MAX_ALLOCATE_TRIES, type NamedStore, onceFor, pause, storeUnavailable } from "../answers.js";
+import { type NamedStore, onceFor, storeUnavailable } from "../errors.js";
+import { MAX_ALLOCATE_TRIES, sleepAfterRace } from "../races.js";
 import { withinLimit } from "../set-up-limit.js";
+import { inTurn } from "./concurrency-limit.js";
 import { checkAllocate, newTagOf } from "./requests.js";
 import { decideAllocate, type KeptRecord, keptRecord, type RecordPlace, tagRecordOf } from "./rules.js";
-import { inTurn } from "./turns.js";
 
 /** The record of a tag as it was read, and the incarnation of the store at that moment. */
 export interface TagView {
@@ -81,7 +82,7 @@ export async function allocateAtOnce(
     }
     found = found === undefined ? outcome : undefined;
     const firstMs = Math.max(1, monotonicClock() - startedMs);
-    if (found === undefined) await pause(tries, signal, { firstMs, longestMs: LONGEST_PAUSE_MS });
+    if (found === undefined) await sleepAfterRace(tries, signal, { firstMs, longestMs: LONGEST_PAUSE_MS });
   }
   throw storeUnavailable(`others allocated from the tag ${JSON.stringify(tag)} first, ${MAX_ALLOCATE_TRIES} times`);
 }

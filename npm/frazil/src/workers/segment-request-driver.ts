@@ -13,14 +13,14 @@
  */
 import { waitUntil } from "#host";
 import { attempt } from "../asking/attempt.js";
-import { type Waiting, waitIn, wakeAll } from "../asking/waiting.js";
 import { type Weak, weakly } from "../asking/weak.js";
 import { monotonicClock } from "../base/clock.js";
 import type { FrazilError } from "../base/errors.js";
+import { type Sleeping, sleep, wakeAll } from "../base/wait.js";
 import type { Port } from "../core/port.js";
 import { SegmentCall } from "../generated/segment.js";
 import { type HolderOptions, type SegmentAsked, SegmentHolder } from "../segment/holder.js";
-import type { Drawable, Outcome, Supply } from "../segment/numbers.js";
+import type { Callers, Drawable, Outcome } from "../segment/numbers.js";
 import { taken } from "../segment/waiters.js";
 import type { Keep } from "./request-context.js";
 
@@ -40,7 +40,7 @@ const MAX_PATIENCE_MS = 1000;
 const LONGEST_MS = 5000;
 
 /** Asks the store in requests, when the core says so. */
-class RequestFetcher extends SegmentHolder {
+class SegmentRequestDriver extends SegmentHolder {
   /** Why the store refused the last time, so that asking again does not help, and until when it is not asked whether that is so. */
   #refusal: FrazilError | undefined;
   #refusedUntilMs = 0;
@@ -61,10 +61,6 @@ class RequestFetcher extends SegmentHolder {
   constructor(options: HolderOptions, drawn: Drawable) {
     super(options);
     this.#drawn = drawn;
-  }
-
-  protected get isUnderWay(): boolean {
-    return this.attempt !== undefined && this.#underWay.size > 0;
   }
 
   /**
@@ -195,8 +191,8 @@ interface Want {
 }
 
 /** @internal */
-export class RequestSupply implements Supply {
-  readonly holder: RequestFetcher;
+export class RequestCallers implements Callers {
+  readonly holder: SegmentRequestDriver;
   /** Requests do not stand in line: none can be woken by another. */
   readonly isFree = true;
   readonly opened: Weak<object> = weakly(this);
@@ -211,7 +207,7 @@ export class RequestSupply implements Supply {
     this.#drawn = drawn;
     this.#limitMs = limitMs;
     this.#onEnd = onEnd;
-    this.holder = new RequestFetcher(options, drawn);
+    this.holder = new SegmentRequestDriver(options, drawn);
   }
 
   ask(keep: Keep = waitUntil): void {
@@ -224,7 +220,7 @@ export class RequestSupply implements Supply {
     const { holder } = this;
     const want = { count, untilMs: 0 };
     // Of this request alone: woken when a try of its own has ended.
-    const answered: Waiting = new Set();
+    const answered: Sleeping = new Set();
     try {
       for (let waitedMs = 0; ; ) {
         if (this.#ended) return this.#ended;
@@ -241,7 +237,7 @@ export class RequestSupply implements Supply {
         // The answer counts for other requests too, also if this one does not wait for it.
         if (carried) waitUntil(carried.then(() => wakeAll(answered)));
         const lookMs = Math.min(LAST_LOOK_MS, Math.max(FIRST_LOOK_MS, waitedMs / 4));
-        waitedMs += await waitIn(answered, Math.min(lookMs, this.#limitMs - waitedMs), signal);
+        waitedMs += await sleep(Math.min(lookMs, this.#limitMs - waitedMs), signal, answered);
       }
     } finally {
       this.#wants.delete(want);

@@ -2,7 +2,7 @@
  * Carries what the core wants to know to the store, and the answers back, where each request to the program has I/O of its own and
  * none may wait for that of another: on Cloudflare Workers.
  *
- * - **No promise, timer or signal is shared between requests** (`waitForOwn`). A request that cannot mint asks the store itself, with
+ * - **No promise, timer or signal is shared between requests** (`sleepUntil`). A request that cannot mint asks the store itself, with
  *   the grant and the nonce of the attempt that others may have under way, and waits for its own answer.
  * - **Renewal rides on a request**: the first one that finds it due has the store asked, and does not wait. Until the time of that
  *   attempt is over no other request does. Whatever came of it then, the next request tries again.
@@ -14,13 +14,13 @@ import { wallClock } from "../base/clock.js";
 import type { FrazilError } from "../base/errors.js";
 import { sleep } from "../base/wait.js";
 import type { Answers } from "../core/port.js";
-import { LeaseBound, LeaseCall } from "../generated/lease.js";
+import { LeaseCall } from "../generated/lease.js";
 import { CODES, MEANINGS, Slot } from "../generated/page.js";
 import type { Minting } from "../generator/session.js";
 import { releaseNoteIn } from "../lease/core-calls.js";
 import { noListeners } from "../lease/events.js";
-import { type Attached, isOfLease, LeaseHolder, type StoreRequest } from "../lease/holder.js";
-import { type Keep, waitForOwn } from "./request-context.js";
+import { type GeneratorView, isOfLease, LeaseHolder, type StoreRequest } from "../lease/holder.js";
+import { type Keep, sleepUntil } from "./request-context.js";
 
 const RENEWS = "Call await leased() in each request, to renew it.";
 /** What to do on Workers about a refusal. */
@@ -36,19 +36,17 @@ const MEANT = /* @__PURE__ */ Object.entries(MEANINGS).map(([status, meaning]): 
 const ANSWERS: Answers = [{}, {}, {}, /* @__PURE__ */ Object.fromEntries(MEANT)];
 
 /** Asks the store in requests, when the core says so. @internal */
-export class RequestDriver extends LeaseHolder {
-  /** From when until when, by the wall clock, a lease is held and nothing is due. */
-  #quietFromMs = 0;
-  #quietUntilMs = 0;
-  /** What the clock showed last in that time, since the core looked. */
+export class LeaseRequestDriver extends LeaseHolder {
+  /** What the wall clock has shown since the core looked, and until when nothing is due if it does not go back. */
   #shownMs = 0;
+  #quietUntilMs = 0;
   #isAsking = false;
   /** When the store was asked last, or this was made. */
   #askedMs = wallClock();
   readonly answers = ANSWERS;
   readonly closed =
     ", which all requests of the isolate share: do not call close() in a request. The next await leased() makes another one";
-  protected attached!: Attached;
+  protected generator!: GeneratorView;
   protected isClosing = false;
 
   /** Each request is given up by its own timer alone. */
@@ -61,10 +59,10 @@ export class RequestDriver extends LeaseHolder {
   }
 
   /** Asks nothing: that is for requests. */
-  start(layout: string): Attached {
-    this.attached = { minting: this.minting as Minting, listeners: noListeners() };
+  start(layout: string): GeneratorView {
+    this.generator = { minting: this.minting as Minting, listeners: noListeners() };
     this.layout = layout;
-    return this.attached;
+    return this.generator;
   }
 
   /** Whether `close` was not called. */
@@ -84,31 +82,23 @@ export class RequestDriver extends LeaseHolder {
 
   /** Whether a lease is held and nothing is due, as far as that is known without a closer look. */
   isQuietAt(wallMs: number): boolean {
-    const isQuiet =
-      wallMs >= this.#quietFromMs && wallMs < this.#quietUntilMs && this.#shownMs - wallMs <= LeaseBound.MAX_DRIFT_MS;
+    const isQuiet = wallMs >= this.#shownMs && wallMs < this.#quietUntilMs;
     if (isQuiet) this.#shownMs = wallMs;
     return isQuiet;
   }
 
   /** Whether a lease is held and its window is not over. If so, and a renewal is due, has the store asked beside the request. */
   isHeld(keep: Keep = waitUntil): boolean {
+    if (this.isClosing) return false;
     const shownMs = this.#shownMs;
-    this.#shownMs = 0;
-    // If the clock went back while nothing was due, so that the core did not look, it hears first how far the clock had come.
-    if (!this.isClosing && shownMs - wallClock() > LeaseBound.MAX_DRIFT_MS)
-      this.call(LeaseCall.STATUS, () => {
-        this.monotonicMs += shownMs - this.wallMs;
-        this.wallMs = shownMs;
-      });
-    const held = this.held();
-    // 2: the time of the store is not known, so a call would be refused.
-    if (held === undefined || this.port.numbers[Slot.HELD] === 2) return false;
-    const nowMs = Number(this.clock());
-    if (!(nowMs >= held.fromMs && nowMs < held.untilMs)) return false;
+    this.#shownMs = this.#quietUntilMs = 0;
+    this.call(LeaseCall.STATUS, (numbers) => {
+      numbers[Slot.SHOWN_MS] = shownMs;
+    });
+    if (this.usableMs === 0) return false;
     this.#askBeside(keep);
-    // A clock that goes back takes the schedule with it, and by more than a second the time of the store.
-    this.#quietFromMs = this.wallMs;
-    this.#quietUntilMs = this.wallMs + Math.min(this.nextMs, held.untilMs - nowMs);
+    this.#shownMs = this.wallMs;
+    this.#quietUntilMs = this.wallMs + this.usableMs;
     return true;
   }
 
@@ -180,7 +170,7 @@ export class RequestDriver extends LeaseHolder {
   async #askOwn(ms: number, signal: AbortSignal | undefined): Promise<number> {
     const request = this.ask();
     if (request === undefined) return sleep(Math.min(ms, this.nextMs), signal);
-    return waitForOwn(this.#carried(request), ms, signal);
+    return sleepUntil(this.#carried(request), ms, signal);
   }
 
   /** Closes the state and tells the store. Requests that have asked it are not waited for. */

@@ -1,6 +1,6 @@
 /** How the errors of stores name what somebody passed: never by its values, since a connection string contains a password. */
 import { ConfigError, configError, type FrazilError, showName } from "../../base/errors.js";
-import { checkKeys } from "../../base/keys.js";
+import { checkKeys } from "../../base/option-keys.js";
 import { articleOf } from "../../base/value-text.js";
 
 /** What a value is, without its text. */

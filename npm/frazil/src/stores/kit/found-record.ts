@@ -1,0 +1,31 @@
+/** What `init` finds where its record was to be. */
+import { ConfigError } from "../../base/errors.js";
+import type { ScopeRecord } from "./lease/requests.js";
+
+/** What a scope keeps of `init` for ever. `nodeIdsFrom`: the table of another generator that its node ids come from, if any. */
+export type Initialised = Pick<ScopeRecord, "layout" | "nodeFrom" | "nodeTo"> & {
+  readonly nodeIdsFrom?: string | null;
+};
+
+/** What `init` finds where its record was to be: a record, or rows without one. */
+export type Found = Initialised | "rows";
+
+const described = ({ layout, nodeFrom, nodeTo, nodeIdsFrom }: Initialised): string =>
+  `the layout "${layout}" and the node ids ${nodeFrom} to ${nodeTo}${nodeIdsFrom ? ` of ${nodeIdsFrom}` : ""}`;
+
+/**
+ * What `init` resolves to: true if it found nothing and wrote its record, false if the record that it found is the one that it was
+ * to write. `windowMaxMs` is not compared: that of the record stays.
+ *
+ * @throws {ConfigError} `STATE_CONFLICT` for another layout, other node ids, and rows without a record.
+ */
+export function isNew(record: Initialised & { readonly scope: string }, found: Found | undefined): boolean {
+  if (found === undefined) return true;
+  const { scope } = record;
+  if (found !== "rows" && described(found) === described(record)) return false;
+  const rule =
+    found === "rows"
+      ? "must have no rows: its record was deleted, and its node ids may be in use. Restore the record, or use another scope"
+      : `must have no other record: it has one, of ${described(found)}, and not of ${described(record)}. A scope keeps what it began with: pass the same, or another scope`;
+  throw new ConfigError("STATE_CONFLICT", `scope is "${scope}": ${rule}`, { field: "scope", value: scope, rule });
+}
