@@ -59,6 +59,7 @@ pub(crate) const REFUSALS_GROWING: u32 = 4;
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "four facts, which hold or not whatever the others are")]
 pub struct Segment {
     terms: SegmentTerms,
     /// What is left of the ranges, in order. Two, unless one call wants more than they have.
