@@ -7,8 +7,8 @@ import { root } from "./shell.mjs";
 export const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
 
 /**
- * The npm packages of a checkout: `folder` (in `npm/`), `path`, `manifest`, and whether it is a carrier, which contains the addon of
- * one platform. The carriers come first, since `frazil` depends on them.
+ * The npm packages of a checkout: `folder` (in `npm/`), `path`, `manifest`, and whether it is a platform package, which contains the
+ * addon of one platform. The platform packages come first, since `frazil` depends on them.
  */
 export function packages(checkout = root) {
   return readdirSync(join(checkout, "npm"))
@@ -16,8 +16,8 @@ export function packages(checkout = root) {
     .map((folder) => ({ folder, path: join(checkout, "npm", folder) }))
     .filter(({ path }) => existsSync(join(path, "package.json")))
     .map(({ folder, path }) => ({ folder, path, manifest: readJson(join(path, "package.json")) }))
-    .map((each) => ({ ...each, isCarrier: each.manifest.name !== "frazil" }))
-    .sort((left, right) => Number(right.isCarrier) - Number(left.isCarrier));
+    .map((each) => ({ ...each, isPlatform: each.manifest.name !== "frazil" }))
+    .sort((left, right) => Number(right.isPlatform) - Number(left.isPlatform));
 }
 
 /** The crates of a checkout: `name`, `path` of the Cargo.toml, its `text`, and whether the crate goes to crates.io. */

@@ -20,7 +20,7 @@ export const root = fileURLToPath(new URL("../", import.meta.url));
 
 // Without this, `getReport` resolves the host name of every open connection, which can take long.
 process.report.excludeNetwork = true;
-/** The name of this machine's platform, as the folders of carriers in `npm/` have it. */
+/** The name of this machine's platform, as the folders of platform packages in `npm/` have it. */
 export const PLATFORM_NAME = [
   process.platform,
   process.arch,

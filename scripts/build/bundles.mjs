@@ -47,7 +47,7 @@ export const BUNDLES = [
   { file: "workers-elsewhere.mjs", entry: "workers", host: "elsewhere", format: "esm" },
   { file: "workers-elsewhere.cjs", entry: "workers", host: "elsewhere", format: "cjs" },
   { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },
-  { file: "native-carriers.cjs", entry: "native/carriers", format: "cjs", platform: "node" },
+  { file: "native-addons.cjs", entry: "native/addons", format: "cjs", platform: "node" },
   ...both("native", "node"),
   ...NEUTRAL.flatMap((entry) => both(entry, "neutral")),
   ...NODE.flatMap((entry) => both(entry, "node")),

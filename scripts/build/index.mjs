@@ -134,12 +134,12 @@ const sharing = {
 };
 
 /** For esbuild: `native.mjs` and `native.cjs` import the one file that has the packages of the addon. */
-const oneNativeCarriers = {
-  name: "one-native-carriers",
+const oneNativeAddons = {
+  name: "one-native-addons",
   setup(build) {
-    const found = { path: "./native-carriers.cjs", external: true };
+    const found = { path: "./native-addons.cjs", external: true };
     // The loader's own file has the same name in its folder.
-    build.onResolve({ filter: /^\.\/carriers\.js$/ }, ({ resolveDir }) =>
+    build.onResolve({ filter: /^\.\/addons\.js$/ }, ({ resolveDir }) =>
       relative(`${frazil}/src`, resolveDir) === "native" ? found : undefined,
     );
   },
@@ -204,10 +204,10 @@ async function buildPackage() {
         "#decoding": `${frazil}/src/layout/${binding === "node" ? "fast" : "small"}.ts`,
         ...(host && { "#host": `${frazil}/src/workers/host/${host}.ts` }),
       },
-      plugins: shares ? [sharing] : [oneNativeCarriers],
+      plugins: shares ? [sharing] : [oneNativeAddons],
       loader: { ".wasm": "base64" },
       // These stay imports: the WebAssembly module where the host compiles it, and the package itself for the command line.
-      // The carriers of `frazil/native` and the built-in modules stay as well.
+      // The platform packages of `frazil/native` and the built-in modules stay as well.
       external: [
         ...Object.keys(WASM_IMPORTS).map((file) => `./${file}`),
         "frazil",
@@ -254,9 +254,9 @@ async function buildPackage() {
     writeFileSync(`${frazil}/${subpath}.js`, `export * from "${from.startsWith(".") ? from : `./${from}`}";\n`);
   }
   for (const [file, text] of Object.entries(NATIVE_FILES)) writeFileSync(`${dist}/${file}`, `${text}\n`);
-  const carriers = PLATFORMS.map(({ name }) => `${root}npm/${name}`);
-  for (const carrier of carriers) copyFileSync(`${frazil}/THIRD-PARTY.md`, `${carrier}/THIRD-PARTY.md`);
-  for (const folder of [frazil, ...carriers]) {
+  const platformPackages = PLATFORMS.map(({ name }) => `${root}npm/${name}`);
+  for (const platformPackage of platformPackages) copyFileSync(`${frazil}/THIRD-PARTY.md`, `${platformPackage}/THIRD-PARTY.md`);
+  for (const folder of [frazil, ...platformPackages]) {
     for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(`${root}${licence}`, `${folder}/${licence}`);
   }
 }

@@ -9,7 +9,7 @@ import { releaseEnvironment } from "../build/reproducible.mjs";
 import { rustTarget, setUp } from "../setup.mjs";
 import { root, run, step } from "../shell.mjs";
 import { PLATFORMS, platformNamed } from "./index.mjs";
-import { addonOf, glibcOf, inspectCarriers } from "./inspect.mjs";
+import { addonOf, glibcOf, inspectPlatformPackages } from "./inspect.mjs";
 import { installZig, zig } from "./zig.mjs";
 
 const cargoTarget = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -45,7 +45,7 @@ function buildAddon({ name, os, libc, target, built, floor }) {
 const { positionals } = parseArgs({ allowPositionals: true });
 const platforms = positionals.length > 0 ? positionals.map(platformNamed) : PLATFORMS;
 await setUp();
-// First, since it builds the carrier of this machine without Zig.
+// First, since it builds the platform package of this machine without Zig.
 await build();
 await installZig();
 for (const platform of platforms) {
@@ -53,7 +53,7 @@ for (const platform of platforms) {
   await step(`building the addon for ${platform.name}`, () => buildAddon(platform));
   let facts;
   try {
-    [facts] = inspectCarriers([platform]);
+    [facts] = inspectPlatformPackages([platform]);
   } catch (error) {
     rmSync(addonOf(platform));
     throw error;

@@ -1,7 +1,8 @@
 // The one list of the platforms that the native addon is built for.
 //
-// Each platform has a carrier: a package `npm/<name>` that contains the addon as `frazil.node` and nothing to run. npm installs
-// the carrier whose `os`, `cpu` and `libc` fit the machine. `scripts/platforms/manifests.mjs` writes the manifests from this list, and
+// Each platform has a platform package: a package `npm/<name>` that contains the addon as `frazil.node` and nothing to run. npm installs
+// the platform package whose `os`, `cpu` and `libc` fit the machine. `scripts/platforms/manifests.mjs` writes the manifests from this
+// list, and
 // `tests-js/packaging/platforms.test.mjs` compares every other place that names platforms with it.
 import { isLinuxX64Gnu } from "../shell.mjs";
 
@@ -36,7 +37,7 @@ const platform = (name, cpu, target, { title, with: library = "", ...system }) =
 /**
  * Every platform:
  *
- * - `name`: the folder in `npm/`; `package`: the name of the carrier, as `addonPackages()` in
+ * - `name`: the folder in `npm/`; `package`: the name of the platform package, as `addonPackages()` in
  *   `npm/frazil/src/core/binding/node.ts` forms it;
  * - `os`, `cpu`, `libc`: as npm and `process` name them; only Linux has `libc`;
  * - `target`: what Rust builds for;
@@ -62,5 +63,5 @@ export function platformNamed(name) {
   throw new Error(`unknown platform ${JSON.stringify(name)}: must be one of ${names}`);
 }
 
-/** The platform of this machine, if `npm start` builds its carrier here with plain cargo. */
+/** The platform of this machine, if `npm start` builds its platform package here with plain cargo. */
 export const PLATFORM_HERE = isLinuxX64Gnu ? platformNamed("linux-x64-gnu") : undefined;

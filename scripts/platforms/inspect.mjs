@@ -1,4 +1,5 @@
-// Refuses a carrier whose addon does not fit its platform: `cargo run -p xtask -- inspect` reads the facts, and the rules are here.
+// Refuses a platform package whose addon does not fit its platform: `cargo run -p xtask -- inspect` reads the facts, and the rules are
+// here.
 import { existsSync, readFileSync } from "node:fs";
 import { foldersIn } from "../build/reproducible.mjs";
 import { ask, root } from "../shell.mjs";
@@ -91,7 +92,7 @@ export function problemsOf({ os, cpu, libc, floor }, facts) {
   return problems;
 }
 
-/** The path of a carrier's addon. */
+/** The path of a platform package's addon. */
 export const addonOf = ({ name }) => `${root}npm/${name}/frazil.node`;
 
 /** The facts of files, in their order. */
@@ -103,8 +104,8 @@ export function factsOf(files) {
   return JSON.parse(facts).map((each, at) => ({ ...each, folders: foldersIn(readFileSync(files[at])) }));
 }
 
-/** Throws if the addon of a carrier is missing or does not fit its platform. A release calls this for each. */
-export function inspectCarriers(platforms) {
+/** Throws if the addon of a platform package is missing or does not fit its platform. A release calls this for each. */
+export function inspectPlatformPackages(platforms) {
   const absent = platforms.filter((platform) => !existsSync(addonOf(platform))).map(({ name }) => name);
   if (absent.length > 0) {
     throw new Error(`not built: ${absent.join(", ")}; to build them: npm run build:platforms -- ${absent.join(" ")}`);

@@ -1,9 +1,9 @@
-// Writes what follows from the list of platforms: `package.json` and `README.md` of each carrier, and the optional dependencies
+// Writes what follows from the list of platforms: `package.json` and `README.md` of each platform package, and the optional dependencies
 // of `frazil` and of the root. Run it after a change of the list, or of the version of frazil:
 //
 //   node scripts/platforms/manifests.mjs && npm install --package-lock-only --ignore-scripts
 //
-// The carriers are optional dependencies of the root and no workspaces: npm refuses to install a workspace whose `os`, `cpu` or
+// The platform packages are optional dependencies of the root and no workspaces: npm refuses to install a workspace whose `os`, `cpu` or
 // `libc` does not fit the machine (EBADPLATFORM), and skips an optional dependency.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -14,9 +14,9 @@ import { PLATFORMS } from "./index.mjs";
 const read = (path) => JSON.parse(readFileSync(`${root}${path}`, "utf8"));
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 
-function manifestOf({ package: carrier, title, os, cpu, libc }, { version, license }) {
+function manifestOf({ package: platformPackage, title, os, cpu, libc }, { version, license }) {
   return {
-    name: carrier,
+    name: platformPackage,
     version,
     description: `The native addon of frazil for ${title}. Installed by frazil; nothing to import here.`,
     license,
@@ -33,14 +33,14 @@ function manifestOf({ package: carrier, title, os, cpu, libc }, { version, licen
   };
 }
 
-const readmeOf = ({ package: carrier, title }) => `# ${carrier}
+const readmeOf = ({ package: platformPackage, title }) => `# ${platformPackage}
 
 The native addon of [\`frazil\`](https://www.npmjs.com/package/frazil) for ${title}.
 \`npm install frazil\` installs this package on that platform. Do not import it directly.
 `;
 
 /** Each file that follows from the list, and its text. */
-export function carrierFiles() {
+export function platformPackageFiles() {
   const frazil = read("npm/frazil/package.json");
   const workspace = read("package.json");
   const dependencies = (value) => Object.fromEntries(PLATFORMS.map((each) => [each.package, value(each)]).sort());
@@ -58,5 +58,5 @@ export function carrierFiles() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const { name } of PLATFORMS) mkdirSync(`${root}npm/${name}`, { recursive: true });
-  for (const [path, text] of carrierFiles()) writeFileSync(`${root}${path}`, text);
+  for (const [path, text] of platformPackageFiles()) writeFileSync(`${root}${path}`, text);
 }

@@ -1,6 +1,7 @@
-// `npm run test:platform -- NAME [--packed FOLDER]`: installs the tarballs of frazil and of one carrier in an empty folder, and runs the
-// addon there in a runtime of that platform (platform-runtimes.mjs), which it installs where that is not the Node that runs this. The
-// tarballs are those of a dry run in FOLDER, or are packed from what is built here. The result is put on record (platform-record.mjs).
+// `npm run test:platform -- NAME [--packed FOLDER]`: installs the tarballs of frazil and of one platform package in an empty folder, and
+// runs the addon there in a runtime of that platform (platform-runtimes.mjs), which it installs where that is not the Node that runs
+// this. The tarballs are those of a dry run in FOLDER, or are packed from what is built here. The result is put on record
+// (platform-record.mjs).
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -12,7 +13,7 @@ import { contentOf } from "../release/content.mjs";
 import { installPackages, setUp } from "../setup.mjs";
 import { ask, npm, root, run, step } from "../shell.mjs";
 import { PLATFORMS, platformNamed } from "./index.mjs";
-import { addonOf, inspectCarriers } from "./inspect.mjs";
+import { addonOf, inspectPlatformPackages } from "./inspect.mjs";
 import { recordRun } from "./record.mjs";
 import { runtimeOf } from "./runtimes.mjs";
 
@@ -30,7 +31,7 @@ const runtime = await runtimeOf(platform);
 const folder = mkdtempSync(join(tmpdir(), "frazil-platform-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-/** The tarballs of frazil and of the carrier, by the names of the packages. */
+/** The tarballs of frazil and of the platform package, by the names of the packages. */
 function tarballs() {
   if (values.packed !== undefined) {
     const { packages } = JSON.parse(readFileSync(join(values.packed, "release.json"), "utf8"));
@@ -51,9 +52,9 @@ function tarballs() {
 }
 
 /** Installs tarballs without a registry, as npm would on that platform. */
-function install({ frazil, [platform.package]: carrier }) {
+function install({ frazil, [platform.package]: platformPackage }) {
   const manifest = { private: true, type: "module", dependencies: { frazil: `file:${frazil}` } };
-  manifest.optionalDependencies = { [platform.package]: `file:${carrier}` };
+  manifest.optionalDependencies = { [platform.package]: `file:${platformPackage}` };
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
   const { os, cpu, libc } = platform;
   const system = [`--os=${os}`, `--cpu=${cpu}`, ...(libc ? [`--libc=${libc}`] : [])];
@@ -63,7 +64,7 @@ function install({ frazil, [platform.package]: carrier }) {
   assert.deepEqual(
     installed.map(({ name }) => name),
     [platform.name],
-    "exactly the carrier of the platform is installed",
+    "exactly the platform package of the platform is installed",
   );
 }
 
@@ -97,7 +98,7 @@ function check(name, argument) {
 
 const packed = tarballs();
 // A dry run has inspected what it packed.
-if (values.packed === undefined) await step("inspecting the addon", () => inspectCarriers([platform]));
+if (values.packed === undefined) await step("inspecting the addon", () => inspectPlatformPackages([platform]));
 else unpack(packed);
 await step("installing the tarballs", () => install(packed));
 // A package of npm, which `setUp` installs.

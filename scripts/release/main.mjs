@@ -9,10 +9,10 @@ import { packages, readJson } from "../packages.mjs";
 import { ask, root, step } from "../shell.mjs";
 import { hiddenFilesIn } from "../test/rows.mjs";
 import { unprovenSuites } from "../test/unproven.mjs";
-import { buildCarriers, inspectCarrier } from "./carriers.mjs";
 import { contentOf } from "./content.mjs";
 import { packCrates } from "./crates.mjs";
-import { problemsOfCarrier, problemsOfCheckout } from "./problems.mjs";
+import { buildPlatformPackages, inspectPlatformPackage } from "./platform-packages.mjs";
+import { problemsOfCheckout, problemsOfPlatformPackage } from "./problems.mjs";
 import { NPM, publish } from "./publish.mjs";
 import { staleManifests } from "./repository.mjs";
 import { problemsOfRecords } from "./runs.mjs";
@@ -69,11 +69,11 @@ async function factsOfCheckout() {
   };
 }
 
-/** The facts of a carrier for `problemsOfCarrier`. */
-async function factsOfCarrier(carrier) {
-  const hasAddon = existsSync(join(carrier.path, "frazil.node"));
-  const inspectionErrors = hasAddon ? await problemsOf(() => inspectCarrier(carrier)) : [];
-  return { folder: carrier.folder, hasAddon, inspectionErrors };
+/** The facts of a platform package for `problemsOfPlatformPackage`. */
+async function factsOfPlatformPackage(platformPackage) {
+  const hasAddon = existsSync(join(platformPackage.path, "frazil.node"));
+  const inspectionErrors = hasAddon ? await problemsOf(() => inspectPlatformPackage(platformPackage)) : [];
+  return { folder: platformPackage.folder, hasAddon, inspectionErrors };
 }
 
 /** Packs packages into a folder. Returns what the report says about each. */
@@ -88,7 +88,7 @@ function packPackages(chosen, folder) {
   for (const [at, { files }] of npm("--dry-run").entries())
     for (const { path } of files) chmodSync(join(chosen[at].path, path), 0o644);
   return npm("--pack-destination", folder).map(({ filename, files, unpackedSize }, at) => {
-    const { manifest, folder: platform, isCarrier } = chosen[at];
+    const { manifest, folder: platform, isPlatform } = chosen[at];
     const bytes = readFileSync(join(folder, filename));
     const { name, version, os, cpu, libc } = manifest;
     return {
@@ -104,7 +104,7 @@ function packPackages(chosen, folder) {
       tarSha256: sha("sha256", gunzipSync(bytes), "hex"),
       // Without the pages: what a record of a run is compared with.
       content: contentOf(join(folder, filename)),
-      ...(isCarrier && {
+      ...(isPlatform && {
         platform,
         os,
         cpu,
@@ -154,14 +154,14 @@ async function dryRun({ out, built, record, withRuns }) {
   if (!built) {
     // What git ignores there was built, from whatever, or was left by something else.
     git("clean", "-fdXq", "npm");
-    buildCarriers();
+    buildPlatformPackages();
   }
   const all = packages();
   const chosen = [];
-  await step("inspecting the carriers", async () => {
+  await step("inspecting the platform packages", async () => {
     for (const each of all) {
-      const facts = each.isCarrier ? await factsOfCarrier(each) : undefined;
-      if (facts !== undefined) problems.push(...problemsOfCarrier(facts));
+      const facts = each.isPlatform ? await factsOfPlatformPackage(each) : undefined;
+      if (facts !== undefined) problems.push(...problemsOfPlatformPackage(facts));
       if (facts?.hasAddon !== false) chosen.push(each);
     }
   });

@@ -3,7 +3,7 @@
 import { PLATFORMS } from "../platforms/index.mjs";
 
 /**
- * Reasons why a checkout cannot be released, besides those of the carriers. The facts:
+ * Reasons why a checkout cannot be released, besides those of the platform packages. The facts:
  *
  * - `hiddenFiles`: the files whose changes git is told to overlook;
  * - `status`: the output of `git status`, which is empty if everything is committed;
@@ -35,16 +35,19 @@ export function problemsOfCheckout(facts) {
   return problems;
 }
 
-/** Reasons why the carrier in a folder of `npm/` cannot be released: whether it has an addon, and what its inspection says against it. */
-export function problemsOfCarrier({ folder, hasAddon, inspectionErrors }) {
-  if (!hasAddon) return [`npm/${folder} has no frazil.node: npm run build:platforms builds every carrier`];
+/**
+ * Reasons why the platform package in a folder of `npm/` cannot be released: whether it has an addon, and what its inspection says
+ * against it.
+ */
+export function problemsOfPlatformPackage({ folder, hasAddon, inspectionErrors }) {
+  if (!hasAddon) return [`npm/${folder} has no frazil.node: npm run build:platforms builds every platform package`];
   return inspectionErrors.map((reason) => `npm/${folder} fails inspection: ${reason}`);
 }
 
 /**
  * The runs in the content of a file of records. By the name of each platform it has `{ version, contents, standIn, failed }`: the contents
- * of frazil and of the carrier (package-content.mjs), `standIn` is `null` for a run on the system itself, and `failed` names the tests
- * that failed. Throws if it has something else.
+ * of frazil and of the platform package (package-content.mjs), `standIn` is `null` for a run on the system itself, and `failed` names the
+ * tests that failed. Throws if it has something else.
  */
 export function runsIn(file, record) {
   return Object.entries(record).map(([platform, run]) => {
@@ -61,18 +64,18 @@ function flawOf({ standIn, failed }) {
 }
 
 /**
- * Reasons why runs do not cover packed carriers: what ran must be what is published. `packed`: `{ name, version, content, platform }` of
- * each package; `files`: where the runs are on record, for the sentence.
+ * Reasons why runs do not cover packed platform packages: what ran must be what is published. `packed`: `{ name, version, content,
+ * platform }` of each package; `files`: where the runs are on record, for the sentence.
  */
 export function problemsOfRuns({ packed, runs, files }) {
   const frazil = packed.find(({ name }) => name === "frazil");
   return packed
     .filter((each) => each !== frazil)
-    .flatMap((carrier) => {
-      const { platform, version } = carrier;
+    .flatMap((platformPackage) => {
+      const { platform, version } = platformPackage;
       const its = runs.filter((run) => run.platform === platform);
       const others = its.map((run) => {
-        const other = [frazil, carrier].filter(({ name, content }) => run.contents[name] !== content);
+        const other = [frazil, platformPackage].filter(({ name, content }) => run.contents[name] !== content);
         const contents = other.map(({ name }) => `, with another content of ${name}`).join("");
         return `${run.version === version ? "" : ` of ${run.version}`}${contents}${flawOf(run)}`;
       });

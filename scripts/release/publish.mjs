@@ -1,4 +1,4 @@
-// Publishes the tarballs of a dry run: exactly those, the carriers first. It never packs.
+// Publishes the tarballs of a dry run: exactly those, the platform packages first. It never packs.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ import { repositorySetting } from "./repository.mjs";
 
 export const NPM = "https://registry.npmjs.org/";
 
-/** How long a carrier may take to appear after it was published: npm says that it can take minutes. */
+/** How long a platform package may take to appear after it was published: npm says that it can take minutes. */
 const VISIBLE_WITHIN_MS = 5 * 60_000;
 
 /** Runs npm. Resolves to its exit code and what it printed. */
@@ -64,8 +64,8 @@ function readPacked(folder, head) {
   return report;
 }
 
-/** Waits until every carrier can be installed: from then on an installation of frazil finds its addon. */
-async function allVisible(carriers, registry) {
+/** Waits until every platform package can be installed: from then on an installation of frazil finds its addon. */
+async function allVisible(platformPackages, registry) {
   const end = Date.now() + VISIBLE_WITHIN_MS;
   const visible = async (each) => {
     while ((await published(each, registry)) !== each.integrity) {
@@ -76,12 +76,12 @@ async function allVisible(carriers, registry) {
       await setTimeout(2000);
     }
   };
-  await Promise.all(carriers.map(visible));
+  await Promise.all(platformPackages.map(visible));
 }
 
 /**
- * Publishes the tarballs in a folder. `problemsOfRuns`: returns the carriers that have not run. A version that is published with the same
- * content is skipped; with another content, nothing is published at all.
+ * Publishes the tarballs in a folder. `problemsOfRuns`: returns the platform packages that have not run. A version that is published with
+ * the same content is skipped; with another content, nothing is published at all.
  */
 export async function publish({ folder, head, problemsOfRuns, registry, provenance }) {
   const { packages, version } = readPacked(folder, head);
@@ -91,7 +91,7 @@ export async function publish({ folder, head, problemsOfRuns, registry, provenan
   const state = new Map(await Promise.all(packages.map(async (each) => [each, await published(each, registry)])));
   refuseFor(problemsOfPublished([...state].map(([each, there]) => ({ ...each, published: there }))));
   const tag = tagOf(version);
-  const carriers = packages.filter(({ name }) => name !== "frazil");
+  const platformPackages = packages.filter(({ name }) => name !== "frazil");
   const publishOne = async (each) => {
     const { name, version, file } = each;
     if (state.get(each) !== undefined) {
@@ -112,7 +112,7 @@ export async function publish({ folder, head, problemsOfRuns, registry, provenan
       throw new Error(`${name} ${version} was not published; the same command continues here:\n${stdout}${stderr}`);
     process.stdout.write(`${name} ${version}: published\n`);
   };
-  for (const each of carriers) await publishOne(each);
-  await allVisible(carriers, registry);
+  for (const each of platformPackages) await publishOne(each);
+  await allVisible(platformPackages, registry);
   await publishOne(packages.find(({ name }) => name === "frazil"));
 }

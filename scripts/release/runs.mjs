@@ -13,7 +13,7 @@ function recordsIn(path) {
     .map((name) => join(path, name));
 }
 
-/** Reasons why the record of runs in these files does not cover packed carriers. */
+/** Reasons why the record of runs in these files does not cover packed platform packages. */
 export function problemsOfRecords(packed, paths) {
   const runs = paths.flatMap(recordsIn).flatMap((file) => runsIn(file, readJson(file)));
   return problemsOfRuns({ packed, runs, files: paths });

@@ -24,7 +24,7 @@ function placesOf(checkout) {
   const members = crates(checkout);
   const inherits = members.filter(({ text }) => /^version\.workspace = true$/m.test(text));
   const published = members.filter(({ isPublished }) => isPublished);
-  const carriers = npm.filter(({ isCarrier }) => isCarrier).map(({ manifest }) => manifest.name);
+  const platformPackages = npm.filter(({ isPlatform }) => isPlatform).map(({ manifest }) => manifest.name);
   const quoted = (before) => new RegExp(`(?<=${before}")(?<version>[^"]*)(?=")`, "gm");
   const inLock = (name) => quoted(`^name = "${name}"\nversion = `);
   // Between the braces of a package of the lock file: everything in them is indented by six spaces or more.
@@ -50,7 +50,7 @@ function placesOf(checkout) {
       what: `npm/${folder}`,
       find: inNpmLock(folder, "version"),
     })),
-    ...carriers.flatMap((name) => [
+    ...platformPackages.flatMap((name) => [
       {
         file: "npm/frazil/package.json",
         what: `optionalDependencies: ${name}`,

@@ -90,10 +90,10 @@ export const QUICK_SUITES = [
     },
   },
   {
-    name: "promises",
+    name: "claims",
     run: () => {
-      run(process.execPath, [`${root}scripts/checks/promises.mjs`]);
-      runTests(["scripts/mutants.test.mjs", "scripts/promises.test.mjs", "scripts/proofs.test.mjs"]);
+      run(process.execPath, [`${root}scripts/checks/claims.mjs`]);
+      runTests(["scripts/mutants.test.mjs", "scripts/claims.test.mjs", "scripts/proofs.test.mjs"]);
     },
   },
   {

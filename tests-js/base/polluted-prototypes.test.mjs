@@ -87,7 +87,7 @@ const names = {
   max: 5,
   memory: 5,
   offset: 5,
-  page: 5,
+  frame: 5,
   buffer: 5,
   code: "polluted",
   retryable: true,

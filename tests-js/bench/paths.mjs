@@ -86,8 +86,8 @@ function listByHand() {
   return list;
 }
 /** What any call of the core costs: with a handle that nothing has. */
-const { calls, page: pageNumber } = Snowflake.port().binding;
-const refusedCall = () => calls.reserve(pageNumber, -1, 0, 1000, true);
+const { calls, frame: frameNumber } = Snowflake.port().binding;
+const refusedCall = () => calls.reserve(frameNumber, -1, 0, 1000, true);
 /** Reads a character, for which the engine makes the text one piece of memory. */
 const flat = (text) => text.charCodeAt(text.length - 1);
 

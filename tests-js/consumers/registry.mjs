@@ -1,7 +1,7 @@
 // A registry on the loopback interface that has the packages of this repository, and passes every other request on to npm's. It is
 // a program of its own: `node registry.mjs` prints its origin when it listens.
 //
-// A package manager thus sees frazil and its carriers as after a release. A carrier that was not built here is packed
+// A package manager thus sees frazil and its platform packages as after a release. A platform package that was not built here is packed
 // without its addon: no tool may load it on this machine.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";

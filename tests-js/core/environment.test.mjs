@@ -168,7 +168,7 @@ test("an unknown FRAZIL_BACKEND is refused by the first generator, not by the im
 // Memory that grows
 
 test("growth of WebAssembly memory between two calls has no effect", {
-  skip: native && "does not apply: the addon's page never moves",
+  skip: native && "does not apply: the addon's frame never moves",
 }, () => {
   const { ids } = scripted();
   const issued = [];
@@ -181,7 +181,7 @@ test("growth of WebAssembly memory between two calls has no effect", {
 });
 
 test("growth of WebAssembly memory during a call has no effect", {
-  skip: native && "does not apply: the addon's page never moves",
+  skip: native && "does not apply: the addon's frame never moves",
 }, async () => {
   const now = () => {
     port().binding.memory.grow(1);
@@ -282,7 +282,7 @@ test("the copy that is loaded first provides the states for the next one", async
   assert.deepEqual(await inNewProcess(script, { env }), { same: true, backend: "wasm", repeats: 0 });
 });
 
-test("a copy with another version of the page is refused, and Layout still works", async () => {
+test("a copy with another version of the frame is refused, and Layout still works", async () => {
   const script = `
     globalThis[Symbol.for("frazil")] = { abi: 4711, connect() { throw new Error("of another version"); } };
     const { Layout, Snowflake } = await import("frazil");

@@ -29,7 +29,7 @@ export async function inNewProcess(script, { flags = [], env = {}, cwd = root } 
 }
 
 /**
- * The beginning of a program that imports the package: `numbers()` returns the slots of the package's page, which is otherwise
+ * The beginning of a program that imports the package: `numbers()` returns the slots of the package's frame, which is otherwise
  * private.
  */
 export const CATCH_NUMBERS = `

@@ -67,11 +67,11 @@ test("the addon refuses what is no array with these elements, and issues nothing
   const { ids } = scripted({ maxLeadMs: 1000 });
   const first = ids.next();
   const { binding, numbers } = port();
-  const { calls, page } = binding;
-  // Whatever generator has handle 0 on this page: none is reached.
+  const { calls, frame } = binding;
+  // Whatever generator has handle 0 on this frame: none is reached.
   const refused = (target, from, until) => {
     [numbers[slot.FILL_FROM], numbers[slot.FILL_UNTIL]] = [from, until];
-    const status = calls.fill(page, 0, start, true, target);
+    const status = calls.fill(frame, 0, start, true, target);
     assert.equal(slot.CODES[status], "INVALID_ARGUMENT", `${target?.constructor?.name} from ${from} until ${until}`);
   };
   const room = new BigUint64Array(8).fill(MARK);

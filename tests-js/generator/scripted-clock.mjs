@@ -4,7 +4,7 @@ import { Layout, Snowflake } from "frazil";
 export const { backend } = new Snowflake({ node: 0 });
 export const native = backend === "native";
 export const start = 1_780_000_000_000;
-/** A connection to the core of this realm: on WebAssembly by the one page of the instance, on the addon by a new page. */
+/** A connection to the core of this realm: on WebAssembly by the one frame of the instance, on the addon by a new frame. */
 export const port = () => globalThis[Symbol.for("frazil")].connect();
 
 /** A private generator, and the clock it reads: `ms` is the time it shows, `reads` how often it was read. */

@@ -117,7 +117,7 @@ test("native: without an addon it is no error, and the warning has one cause for
 
 test("native: it has a package for each that frazil may install, as a literal", () => {
   const manifest = JSON.parse(readFileSync(join(root, "npm/frazil/package.json"), "utf8"));
-  const text = readFileSync(join(root, "npm/frazil/dist/native-carriers.cjs"), "utf8");
+  const text = readFileSync(join(root, "npm/frazil/dist/native-addons.cjs"), "utf8");
   const literals = [...text.matchAll(/try \{\s*return \{ addon: require\("([^"]+)"\) \};\s*\} catch/g)].map(
     ([, name]) => name,
   );

@@ -93,10 +93,10 @@ for (const [message, code, remedy] of [
 ]) {
   test(`no-addon: what to do about "${message.slice(-40)}"`, () => {
     const folder = installConsumer("no-addon", { addon: false });
-    const carrier = join(folder, "node_modules", addonPackages[0]);
-    mkdirSync(carrier);
+    const platformPackage = join(folder, "node_modules", addonPackages[0]);
+    mkdirSync(platformPackage);
     const thrown = JSON.stringify({ message, code });
-    writeFileSync(join(carrier, "index.js"), `throw Object.assign(new Error(), ${thrown});`);
+    writeFileSync(join(platformPackage, "index.js"), `throw Object.assign(new Error(), ${thrown});`);
     const { main, warnings } = JSON.parse(node(folder, ["main.mjs"]).stdout);
     assert.equal(main[0].backend, "wasm");
     assert.match(warnings[0].detail, remedy);

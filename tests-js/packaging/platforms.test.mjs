@@ -4,14 +4,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { PLATFORMS, platformNamed } from "../../scripts/platforms/index.mjs";
-import { carrierFiles } from "../../scripts/platforms/manifests.mjs";
+import { platformPackageFiles } from "../../scripts/platforms/manifests.mjs";
 import { pageOf, readRecord, refuseToReplace } from "../../scripts/platforms/record.mjs";
 import { root } from "./tarballs.mjs";
 
 const read = (path) => readFileSync(join(root, path), "utf8");
 
-test("the manifests and READMEs of the carriers are those that the list of platforms gives", () => {
-  for (const [path, text] of carrierFiles()) {
+test("the manifests and READMEs of the platform packages are those that the list of platforms gives", () => {
+  for (const [path, text] of platformPackageFiles()) {
     assert.equal(read(path), text, `${path} is stale; to write it again: node scripts/platforms/manifests.mjs`);
   }
 });
@@ -21,16 +21,18 @@ test("npm/ contains the package, a folder for each platform, and nothing else", 
   assert.deepEqual(folders, ["frazil", ...PLATFORMS.map(({ name }) => name)].sort());
 });
 
-test("the lock file has each carrier with its system, as an optional package, and no other", () => {
+test("the lock file has each platform package with its system, as an optional package, and no other", () => {
   const { packages } = JSON.parse(read("package-lock.json"));
   const { version } = JSON.parse(read("npm/frazil/package.json"));
-  const carriers = Object.entries(packages).filter(([path, { link }]) => /(^|\/)npm\/(?!frazil$)/.test(path) && !link);
-  assert.deepEqual(carriers.map(([path]) => path).sort(), PLATFORMS.map(({ name }) => `npm/${name}`).sort());
-  for (const { name, package: carrier, os, cpu, libc } of PLATFORMS) {
+  const platformPackages = Object.entries(packages).filter(
+    ([path, { link }]) => /(^|\/)npm\/(?!frazil$)/.test(path) && !link,
+  );
+  assert.deepEqual(platformPackages.map(([path]) => path).sort(), PLATFORMS.map(({ name }) => `npm/${name}`).sort());
+  for (const { name, package: platformPackage, os, cpu, libc } of PLATFORMS) {
     const entry = packages[`npm/${name}`];
-    const expected = { name: carrier, version, os: [os], cpu: [cpu], libc: libc && [libc], optional: true };
+    const expected = { name: platformPackage, version, os: [os], cpu: [cpu], libc: libc && [libc], optional: true };
     for (const [field, value] of Object.entries(expected)) assert.deepEqual(entry[field], value, `${field} of ${name}`);
-    assert.deepEqual(packages[`node_modules/${carrier}`], { resolved: `npm/${name}`, link: true });
+    assert.deepEqual(packages[`node_modules/${platformPackage}`], { resolved: `npm/${name}`, link: true });
   }
   assert.deepEqual(
     packages["npm/frazil"].optionalDependencies,
@@ -73,7 +75,7 @@ test("the page of the runs follows from their record", () => {
   assert.equal(read("docs/proofs/platforms.md"), pageOf(readRecord()), "npm run test:platform writes both");
 });
 
-test("docs/platforms.md says of each carrier whether it was run, and on the system itself", () => {
+test("docs/platforms.md says of each platform package whether it was run, and on the system itself", () => {
   const record = readRecord();
   const rows = [...read("docs/platforms.md").matchAll(/^\| (`frazil-.*?) \|.*\| (.*?) \|$/gm)];
   const said = rows.flatMap(([, names, run]) =>

@@ -9,9 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
-  problemsOfCarrier,
   problemsOfCheckout,
   problemsOfFolder,
+  problemsOfPlatformPackage,
   problemsOfProvenance,
   problemsOfPublished,
   problemsOfRuns,
@@ -123,14 +123,14 @@ test("the files that git is told to overlook are those that it lists in lower ca
   assert.deepEqual(hiddenFilesIn("H a\nh b c\nS d\ns e\nH f"), ["b c", "d", "e"]);
 });
 
-refusals(problemsOfCarrier, () => ({ folder: "linux-x64-gnu", hasAddon: true, inspectionErrors: [] }), [
+refusals(problemsOfPlatformPackage, () => ({ folder: "linux-x64-gnu", hasAddon: true, inspectionErrors: [] }), [
   [
-    "a carrier without an addon",
+    "a platform package without an addon",
     (facts) => ({ ...facts, hasAddon: false }),
-    "npm/linux-x64-gnu has no frazil.node: npm run build:platforms builds every carrier",
+    "npm/linux-x64-gnu has no frazil.node: npm run build:platforms builds every platform package",
   ],
   [
-    "a carrier that fails inspection",
+    "a platform package that fails inspection",
     (facts) => ({ ...facts, inspectionErrors: ["it needs glibc 2.99"] }),
     "npm/linux-x64-gnu fails inspection: it needs glibc 2.99",
   ],
@@ -335,7 +335,7 @@ refusals(problemsOfTarballs, tarballFacts, [
     "frazil-darwin-x64 is of the platform darwin-x64: the report has none",
   ],
   [
-    "a carrier that says it is of another platform, which has run",
+    "a platform package that says it is of another platform, which has run",
     ({ tarballs }) => {
       tarballs[1].reported.platform = "linux-x64-gnu";
     },
@@ -349,7 +349,7 @@ refusals(problemsOfTarballs, tarballFacts, [
     "frazil is of the platform none: the report has linux-x64-gnu",
   ],
   [
-    "a carrier of no platform that there is",
+    "a platform package of no platform that there is",
     ({ tarballs }) => {
       const reported = { ...tarballs[0].reported, name: "frazil-beos", file: "beos.tgz", platform: undefined };
       tarballs.push({ reported, content: reported.content, manifest: { name: "frazil-beos", version: "1.2.3" } });
@@ -364,12 +364,12 @@ refusals(problemsOfTarballs, tarballFacts, [
     "out/frazil-linux-x64-gnu-1.2.3.tgz has the content content 0: the report has other",
   ],
   [
-    "a report without carriers",
+    "a report without platform packages",
     ({ tarballs }) => void tarballs.splice(0, 2),
     "frazil depends on frazil-linux-x64-gnu 1.2.3, frazil-darwin-x64 1.2.3, which out does not have",
   ],
   [
-    "a carrier of another version than the one that frazil depends on",
+    "a platform package of another version than the one that frazil depends on",
     ({ tarballs }) => {
       tarballs[2].manifest.optionalDependencies["frazil-darwin-x64"] = "1.2.4";
     },

@@ -1,9 +1,9 @@
 // `npm run release` in a copy of this checkout, with a registry on the loopback interface: a release that is good, one that there is
 // every reason to refuse, and publications that fail and continue. `release-problems.test.mjs` has each refusal alone.
 //
-// The copy has every carrier: where no addon is built on this machine, a file that is none. So `scripts/release/carriers.mjs` is replaced
-// in it: what is built is copied, and inspection refuses what begins with "broken". `scripts/test/unproven.mjs` is replaced too: the copy
-// has no tests, and what has not passed is in a file.
+// The copy has every platform package: where no addon is built on this machine, a file that is none. So
+// `scripts/release/platform-packages.mjs` is replaced in it: what is built is copied, and inspection refuses what begins with "broken".
+// `scripts/test/unproven.mjs` is replaced too: the copy has no tests, and what has not passed is in a file.
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -17,7 +17,6 @@ import {
   addonOf,
   authorize,
   built,
-  carriers,
   changed,
   checkout,
   commit,
@@ -26,6 +25,7 @@ import {
   git,
   manifest,
   out,
+  platformPackages,
   publish,
   record,
   records,
@@ -45,8 +45,8 @@ test("the dry run packs every package, and reports sizes and hashes as JSON and 
   assert.equal(head, git("rev-parse", "HEAD").trim());
   assert.deepEqual(
     packed.map(({ name }) => name),
-    [...carriers.map(({ manifest }) => manifest.name), "frazil"],
-    "the carriers first",
+    [...platformPackages.map(({ manifest }) => manifest.name), "frazil"],
+    "the platform packages first",
   );
   assert.deepEqual(
     readdirSync(out).sort(),
@@ -87,8 +87,10 @@ test("a second dry run gives the same bytes: nothing that was changed after the 
 });
 
 test("the dry run finds every reason not to release, and the publication refuses what it packed", async (t) => {
-  const [missing, broken, newer, stale, failed, emulated, unknown, rebuilt] = carriers.map(({ folder }) => folder);
-  assert.ok(rebuilt, "a carrier for each reason");
+  const [missing, broken, newer, stale, failed, emulated, unknown, rebuilt] = platformPackages.map(
+    ({ folder }) => folder,
+  );
+  assert.ok(rebuilt, "a platform package for each reason");
   const runs = Object.assign({}, ...runsOf(report()));
   const manifestOf = (folder) => join(checkout, "npm", folder, "package.json");
   changed(t, () => {
@@ -129,7 +131,7 @@ test("the dry run finds every reason not to release, and the publication refuses
     `npm/${stale}/package.json does not follow the repository: npm run repository -- --write`,
     "docs/proofs/passed.json has no pass of this checkout of: nemesis-etcd-long (npm run test:all, npm run test:long)",
     `CHANGELOG.md has no heading of ${version}: must have "## ${version} - YYYY-MM-DD"`,
-    `npm/${missing} has no frazil.node: npm run build:platforms builds every carrier`,
+    `npm/${missing} has no frazil.node: npm run build:platforms builds every platform package`,
     `npm/${broken} fails inspection: it needs glibc 2.99`,
     notRun(broken, `${other}, with another content of frazil-${broken}`),
     notRun(
@@ -149,7 +151,7 @@ test("the dry run finds every reason not to release, and the publication refuses
     for (const problem of problems) assert.ok(text.includes(`* ${problem.replaceAll("\n", "\n  ")}\n`), problem);
   assert.deepEqual(
     packed.map(({ name }) => name),
-    [...carriers.slice(1).map(({ manifest }) => manifest.name), "frazil"],
+    [...platformPackages.slice(1).map(({ manifest }) => manifest.name), "frazil"],
   );
   const registry = await startRegistry(t);
   assert.deepEqual(await publish(registry), {
@@ -159,29 +161,31 @@ test("the dry run finds every reason not to release, and the publication refuses
   assert.deepEqual(registry.requests, []);
 });
 
-const inOrder = [...carriers.map(({ manifest }) => manifest.name), "frazil"].map((name) => `${name}@${version}`);
+const inOrder = [...platformPackages.map(({ manifest }) => manifest.name), "frazil"].map(
+  (name) => `${name}@${version}`,
+);
 
 // One story, since every publication asks npm about every package.
-test("exactly the packed tarballs are published with the records of their runs, the carriers first; after a failure the same command continues", async (t) => {
+test("exactly the packed tarballs are published with the records of their runs, the platform packages first; after a failure the same command continues", async (t) => {
   const registry = await startRegistry(t);
   const without = await publish(registry);
   assert.equal(without.status, 1);
   assert.match(without.output, /^not every platform has run:\n/);
-  for (const { folder } of carriers)
+  for (const { folder } of platformPackages)
     assert.ok(without.output.includes(`${folder} ${version} has not run as it is packed`));
   assert.deepEqual(registry.requests, []);
 
-  // Each carrier can be seen only when it is asked for again, the first and the last even later, and frazil is not taken.
+  // Each platform package can be seen only when it is asked for again, the first and the last even later, and frazil is not taken.
   const lateBy = (name) => ([inOrder[0], inOrder.at(-2)].includes(`${name}@${version}`) ? 2 : 1);
   registry.lateBy = lateBy;
   registry.refuse = (name) => name === "frazil";
-  const files = carriers.flatMap(({ folder }) => ["--record", join(records, folder, "platforms.json")]);
+  const files = platformPackages.flatMap(({ folder }) => ["--record", join(records, folder, "platforms.json")]);
   const first = await publish(registry, ...files);
   assert.equal(first.status, 1);
   assert.match(first.output, new RegExp(`frazil ${version} was not published; the same command continues here:`));
   assert.deepEqual(registry.published, inOrder.slice(0, -1));
   const last = registry.requests.indexOf("PUT frazil");
-  for (const { manifest } of carriers) {
+  for (const { manifest } of platformPackages) {
     const asked = registry.requests.slice(registry.requests.indexOf(`PUT ${manifest.name}`), last);
     assert.equal(asked.filter((request) => request === `GET ${manifest.name}`).length, lateBy(manifest.name) + 1);
   }
@@ -191,7 +195,7 @@ test("exactly the packed tarballs are published with the records of their runs, 
   registry.lateBy = () => 0;
   const second = await publish(registry, "--record", records);
   assert.equal(second.status, 0, second.output);
-  for (const { manifest } of carriers)
+  for (const { manifest } of platformPackages)
     assert.ok(second.output.includes(`${manifest.name} ${version}: published before\n`), second.output);
   assert.ok(second.output.includes(`frazil ${version}: published\n`), second.output);
   assert.deepEqual(registry.published, inOrder);
@@ -267,15 +271,15 @@ for (const [name, change, reason] of [
     "a report and a record of a content and a version that the tarball does not have, and of another platform",
     () => {
       editJson(join(out, "release.json"), (content) => {
-        const [carrier, second] = content.packages;
-        Object.assign(carrier, { content: "0".repeat(64), version: "9.9.9" });
-        second.platform = carrier.platform;
+        const [platformPackage, second] = content.packages;
+        Object.assign(platformPackage, { content: "0".repeat(64), version: "9.9.9" });
+        second.platform = platformPackage.platform;
       });
     },
     new RegExp(
       `^.*${manifest.name}-.*\\.tgz contains ${manifest.name} ${version}: the report has ${manifest.name} 9\\.9\\.9\n` +
         `.*${manifest.name}-.*\\.tgz has the content [0-9a-f]{64}: the report has 0{64}\n` +
-        `${carriers[1].manifest.name} is of the platform ${carriers[1].folder}: the report has ${folder}\n` +
+        `${platformPackages[1].manifest.name} is of the platform ${platformPackages[1].folder}: the report has ${folder}\n` +
         `frazil depends on ${manifest.name} ${version}, which .* does not have\n$`,
     ),
   ],
@@ -365,7 +369,7 @@ test("the names are held by packages that can be published", async () => {
   const folder = join(scratch, "reserved");
   const { status, output } = await run("scripts/release/reserve.mjs", folder);
   assert.equal(status, 0, output);
-  const names = [...carriers.map(({ manifest }) => manifest.name), "frazil"];
+  const names = [...platformPackages.map(({ manifest }) => manifest.name), "frazil"];
   const folders = names.map((name) => join(folder, "npm", name));
   const packed = execFileSync("npm", ["pack", "--json", "--dry-run", ...folders], { cwd: folder, encoding: "utf8" });
   assert.deepEqual(

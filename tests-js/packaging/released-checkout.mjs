@@ -16,7 +16,7 @@ export const out = join(scratch, "out");
 /** A version before the release: it is published under the tag `next`, which npm does not give to one by itself. */
 export const version = "7.0.0-beta.1";
 
-export const carriers = packages().filter(({ isCarrier }) => isCarrier);
+export const platformPackages = packages().filter(({ isPlatform }) => isPlatform);
 export const addonOf = (folder) => join(checkout, "npm", folder, "frazil.node");
 
 /** What the build of the copy makes of `npm`. */
@@ -82,14 +82,14 @@ before(async () => {
       verbatimSymlinks: true,
       filter: (path) => !/node_modules|fuzz\/(corpus|target|artifacts)/.test(path),
     });
-  for (const { folder } of carriers)
+  for (const { folder } of platformPackages)
     if (!existsSync(addonOf(folder))) writeFileSync(addonOf(folder), `no addon, for ${folder}`);
   writeFileSync(
-    join(checkout, "scripts/release/carriers.mjs"),
+    join(checkout, "scripts/release/platform-packages.mjs"),
     'import { readFileSync } from "node:fs";\n' +
       'import { cpSync } from "node:fs";\n' +
-      `export const buildCarriers = () => cpSync(${JSON.stringify(built)}, "npm", { recursive: true });\n` +
-      "export function inspectCarrier({ path }) {\n" +
+      `export const buildPlatformPackages = () => cpSync(${JSON.stringify(built)}, "npm", { recursive: true });\n` +
+      "export function inspectPlatformPackage({ path }) {\n" +
       '  if (readFileSync(path + "/frazil.node").subarray(0, 6).toString() === "broken") throw new Error("it needs glibc 2.99");\n' +
       "}\n",
   );
@@ -151,7 +151,7 @@ export function publish(registry, ...args) {
 export function changed(t, change) {
   const packed = join(scratch, "packed-before");
   cpSync(out, packed, { recursive: true });
-  const addons = carriers.map(({ folder }) => [addonOf(folder), readFileSync(addonOf(folder))]);
+  const addons = platformPackages.map(({ folder }) => [addonOf(folder), readFileSync(addonOf(folder))]);
   const head = git("rev-parse", "HEAD").trim();
   t.after(() => {
     git("reset", "-q", "--hard", head);
@@ -164,4 +164,4 @@ export function changed(t, change) {
   change();
 }
 
-export const [{ folder, manifest }] = carriers;
+export const [{ folder, manifest }] = platformPackages;

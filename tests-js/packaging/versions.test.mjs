@@ -13,14 +13,14 @@ test("packages, optional dependencies, crates and lock files of this checkout ha
   assert.match(versionOf(), /^\d+\.\d+\.\d+/);
 });
 
-test("frazil depends on every carrier, and on nothing else", () => {
-  const [frazil] = packages().filter(({ isCarrier }) => !isCarrier);
-  const carriers = packages().filter(({ isCarrier }) => isCarrier);
+test("frazil depends on every platform package, and on nothing else", () => {
+  const [frazil] = packages().filter(({ isPlatform }) => !isPlatform);
+  const platformPackages = packages().filter(({ isPlatform }) => isPlatform);
   assert.deepEqual(
     Object.keys(frazil.manifest.optionalDependencies).sort(),
-    carriers.map(({ manifest }) => manifest.name).sort(),
+    platformPackages.map(({ manifest }) => manifest.name).sort(),
   );
-  for (const { folder, manifest } of carriers) assert.equal(manifest.name, `frazil-${folder}`);
+  for (const { folder, manifest } of platformPackages) assert.equal(manifest.name, `frazil-${folder}`);
 });
 
 test("no tracked manifest or lock file has the version in a place that the command does not know", (t) => {
@@ -94,7 +94,7 @@ test("a place with another version is named", (t) => {
   );
 });
 
-test("a carrier that frazil does not depend on is named", (t) => {
+test("a platform package that frazil does not depend on is named", (t) => {
   const checkout = copyManifests(t);
   const [{ manifest }] = packages(checkout);
   editJson(join(checkout, "npm/frazil/package.json"), (content) => {

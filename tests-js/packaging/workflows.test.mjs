@@ -88,11 +88,11 @@ for (const { name, content } of workflows) {
   });
 
   if (name === "advisories.yml") continue;
-  test(`${name} runs on every platform that has a carrier`, () => {
+  test(`${name} runs on every platform that has a platform package`, () => {
     const run = [...content.matchAll(/\{ name: ([\w-]+), runner: [\w.-]+ \}/g)].map(([, platform]) => platform);
     assert.equal(new Set(run).size, run.length);
-    const carriers = packages().filter(({ isCarrier }) => isCarrier);
-    for (const { folder } of carriers) assert.ok(run.includes(folder), folder);
+    const platformPackages = packages().filter(({ isPlatform }) => isPlatform);
+    for (const { folder } of platformPackages) assert.ok(run.includes(folder), folder);
   });
 }
 

@@ -1,5 +1,5 @@
 // The checks that run inside every runtime: the vectors, and minting in all the ways the package offers. They use no test
-// runner, no file system and only the globals of the language and timers, so that a bundle of this file runs in Workers, pages
+// runner, no file system and only the globals of the language and timers, so that a bundle of this file runs in Workers, frames
 // and processes.
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
@@ -13,8 +13,8 @@ import layouts from "../../crates/core/vectors/layouts.json";
 import ranges from "../../crates/core/vectors/ranges.json";
 import segmentCases from "../../crates/core/vectors/segments.json";
 import texts from "../../crates/core/vectors/text.json";
+import * as frame from "../../npm/frazil/src/generated/abi.ts";
 import * as errors from "../../npm/frazil/src/generated/errors.ts";
-import * as page from "../../npm/frazil/src/generated/page.ts";
 import * as segment from "../../npm/frazil/src/generated/segment.ts";
 import { repeats, wrapping } from "../generator/broken-generators.mjs";
 import {
@@ -29,7 +29,7 @@ import {
 } from "../vectors/check.mjs";
 
 const { FrazilError, Snowflake } = frazil;
-const slot = { ...page, ...page.Page, ...page.Slot };
+const slot = { ...frame, ...frame.Frame, ...frame.Slot };
 
 function must(condition, sentence) {
   if (!condition) throw new Error(sentence);
@@ -132,7 +132,7 @@ export async function checkMinting(node, dir, options = {}) {
   await checkTesting();
   const ids = new Snowflake({ node, maxWaitMs: 1000 });
   const before = Date.now();
-  // The first ID is awaited: within the lead after the start of a page or process no ID is issued.
+  // The first ID is awaited: within the lead after the start of a frame or process no ID is issued.
   const first = await ids.nextAsync();
   const { timestampMs, node: decoded } = ids.decode(first);
   must(decoded === node, `node ${decoded}`);

@@ -34,7 +34,7 @@ function reportOf(commit, name, umask) {
     const built = run("npm", ["run", "build"], { cwd: clone, env });
     assert.equal(built.status, 0, built.output);
     const out = join(clone, "tarballs");
-    // Exit code 1: this commit need not be one that can be released, and not every carrier is built.
+    // Exit code 1: this commit need not be one that can be released, and not every platform package is built.
     const { output } = run(
       process.execPath,
       ["scripts/release/main.mjs", "--dry-run", "--built", "--without-runs", "--out", out],

@@ -1,4 +1,4 @@
-// What the calls of a segment draw, through the page.
+// What the calls of a segment draw, through the frame.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as frazil from "frazil";
@@ -21,14 +21,14 @@ for (const call of ["ASK", "ASK_AGAIN"]) {
         [slot.GROW_BELOW_MS]: 0,
         [slot.SHRINK_ABOVE_MS]: 0,
       });
-      assert.equal(binding.calls.segment(binding.page, 0, SegmentCall.OPEN), 0);
+      assert.equal(binding.calls.segment(binding.frame, 0, SegmentCall.OPEN), 0);
       const handle = numbers[slot.HANDLE];
-      // What the page has from another call is no name.
+      // What the frame has from another call is no name.
       numbers.fill(7, slot.RANDOM, slot.RANDOM + 8);
       Object.assign(numbers, { [slot.MONOTONIC_MS]: 1, [slot.WANT]: 1, [slot.AHEAD]: 0 });
-      assert.equal(binding.calls.segment(binding.page, handle, SegmentCall[call]), 0);
+      assert.equal(binding.calls.segment(binding.frame, handle, SegmentCall[call]), 0);
       assert.equal(numbers[slot.REQUEST], SegmentRequest.ALLOCATE);
-      binding.calls.release(binding.page, handle);
+      binding.calls.release(binding.frame, handle);
       return [...numbers.subarray(slot.NONCE, slot.NONCE + 4)].join();
     });
     assert.notEqual(names[0], names[1]);

@@ -255,7 +255,7 @@ export function checkRanges({ Layout }, vectors) {
 export function checkGeneration({ Layout, slot, port }, vectors) {
   const cases = new Cases();
   const layoutOf = layoutsOf(Layout, vectors);
-  const { calls, page } = port.binding;
+  const { calls, frame } = port.binding;
   for (const script of vectors.scripts) {
     const handle = open({ slot, port }, { ...script, layout: layoutOf(script.layout), private: true });
     if (script.key !== null) {
@@ -268,13 +268,13 @@ export function checkGeneration({ Layout, slot, port }, vectors) {
         const single = want === 1 && expect.ids !== undefined && at % 2 === 1;
         if (single) {
           // Every other single ID comes from the call that returns it as a bigint.
-          const id = calls.next(page, handle, nowMs, confirmed);
+          const id = calls.next(frame, handle, nowMs, confirmed);
           equal(port.numbers[slot.STATUS], 0, "status of next");
           equal(id, BigInt(expect.ids.first), "next");
           issued.add(id);
           return;
         }
-        const status = calls.reserve(page, handle, nowMs, want, confirmed);
+        const status = calls.reserve(frame, handle, nowMs, want, confirmed);
         if (expect.recheck) return equal(status, slot.RECHECK, "status");
         if (expect.code !== undefined) {
           equal(slot.STATUSES[status], expect.code, "status");
@@ -293,15 +293,15 @@ export function checkGeneration({ Layout, slot, port }, vectors) {
         }
       });
     });
-    calls.release(page, handle);
+    calls.release(frame, handle);
     cases.run(`${script.name}, released`, () => {
-      equal(slot.STATUSES[calls.reserve(page, handle, 0, 1, true)], "CLOSED", "status after release");
+      equal(slot.STATUSES[calls.reserve(frame, handle, 0, 1, true)], "CLOSED", "status after release");
     });
   }
   return cases.done();
 }
 
-/** Opens a generator through the page; throws the error of a refusal. */
+/** Opens a generator through the frame; throws the error of a refusal. */
 function open({ slot, port }, { layout, node, startMs, private: own = false, ...options }) {
   const { numbers } = port;
   numbers[slot.EPOCH_MS] = layout.epochMs;
@@ -322,7 +322,7 @@ function open({ slot, port }, { layout, node, startMs, private: own = false, ...
     numbers[slot[`HAS_${upper}`]] = Number(options[name] !== undefined);
     numbers[slot[upper]] = options[name] ?? Number.NaN;
   }
-  const status = port.binding.calls.open(port.binding.page);
+  const status = port.binding.calls.open(port.binding.frame);
   if (status !== 0) throw port.error(status, node);
   return port.numbers[slot.HANDLE];
 }
@@ -354,7 +354,7 @@ export function checkErrors({ Layout, Snowflake, slot, port, errors }, vectors) 
     const name = `${JSON.stringify({ layout, node, startMs, ...options })}`;
     const isParts = typeof node === "object" && node !== null;
     if (!isParts) {
-      cases.run(`${name}, through the page`, () =>
+      cases.run(`${name}, through the frame`, () =>
         refused(expected, () =>
           open({ slot, port }, { layout: layoutOf(layout), node, startMs, private: own, ...options }),
         ),
@@ -371,7 +371,7 @@ export function checkErrors({ Layout, Snowflake, slot, port, errors }, vectors) 
   return cases.done();
 }
 
-/** `segments.json`: which counts a segment asks for, through the page. The step rule alone has no call: Rust checks it. */
+/** `segments.json`: which counts a segment asks for, through the frame. The step rule alone has no call: Rust checks it. */
 export function checkSegments({ slot, segment: { SegmentCall, SegmentRequest }, port }, vectors) {
   const cases = new Cases();
   const { binding } = port;
@@ -390,7 +390,7 @@ export function checkSegments({ slot, segment: { SegmentCall, SegmentRequest }, 
     cases.run(name, () => {
       const call = (handle, what, given) => {
         for (const [at, value] of Object.entries(given)) port.numbers[slot[at]] = value;
-        equal(binding.calls.segment(binding.page, handle, SegmentCall[what]), 0, `the status of ${what}`);
+        equal(binding.calls.segment(binding.frame, handle, SegmentCall[what]), 0, `the status of ${what}`);
         return port.numbers;
       };
       const terms = { HAS_STEP: Number(step !== undefined), STEP: step ?? 0, MAX_STEP: maxStep };
@@ -402,11 +402,11 @@ export function checkSegments({ slot, segment: { SegmentCall, SegmentRequest }, 
         const numbers = call(handle, "ASK", { MONOTONIC_MS, WANT: 1, AHEAD: ahead[at] ?? 0 });
         equal(numbers[slot.REQUEST], SegmentRequest.ALLOCATE, `the request at ${MONOTONIC_MS}`);
         const count = numbers[slot.RANGE_COUNT];
-        // The page still has the attempt, and the end of the range before as the first number.
+        // The frame still has the attempt, and the end of the range before as the first number.
         call(handle, "TAKE", { MONOTONIC_MS, RANGE_COUNT: count || storeStep, STRIDE: 1, STEP: storeStep ?? 0 });
         return count || null;
       });
-      binding.calls.release(binding.page, handle);
+      binding.calls.release(binding.frame, handle);
       equal(asked, counts, "the counts");
     });
   }

@@ -12,9 +12,9 @@ async function load(name, room = "generated") {
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
 }
 
-const { Slot, Page, ...page } = await load("page");
-/** The slots of the page, the statuses, and the other constants of the page. */
-export const slot = { ...page, ...Page, ...Slot };
+const { Slot, Frame, ...frame } = await load("frame");
+/** The slots of the frame, the statuses, and the other constants of the frame. */
+export const slot = { ...frame, ...Frame, ...Slot };
 /** The codes of each error class. */
 export const errors = await load("errors");
 /** The calls of segments, and what they request. */

@@ -1,10 +1,10 @@
-//! The handle table that the bindings call: the vectors through the page, handles, and numbers that are not valid.
+//! The handle table that the bindings call: the vectors through the frame, handles, and numbers that are not valid.
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its case has failed")]
 #![allow(clippy::float_cmp, reason = "whole numbers that one side put there and the other reads")]
 
 use std::collections::HashSet;
 
-use frazil::abi::{Handles, KEYLESS, KINDS, NO_ID, Page, RECHECK, ceiling_call, slot};
+use frazil::abi::{Frame, Handles, KEYLESS, KINDS, NO_ID, RECHECK, ceiling_call, slot};
 use frazil::error::{Rule, Subject};
 use frazil::layout::{Field, LayoutSpec};
 use frazil::mint::{Key, MAX_LEAD_MS, Machine, Outcome, SequenceStart, Window};
@@ -17,21 +17,21 @@ use vector_files::{camel, cases, id, in_rust, layout, read, spec, whole};
 /// A time in the layout `default`.
 const NOW_MS: f64 = 1_750_000_000_000.0;
 
-/// A thread of a host: its handle table, page and registry.
+/// A thread of a host: its handle table, frame and registry.
 struct Host {
     registry: Registry,
     handles: Handles,
-    page: Box<Page>,
+    frame: Box<Frame>,
 }
 
 impl Host {
     fn new() -> Self {
-        Self { registry: Registry::new(), handles: Handles::new(), page: Box::new(Page::new()) }
+        Self { registry: Registry::new(), handles: Handles::new(), frame: Box::new(Frame::new()) }
     }
 
-    /// Writes a request for a generator with the layout, node id 7 and no other options into the page.
+    /// Writes a request for a generator with the layout, node id 7 and no other options into the frame.
     fn request(&mut self, layout: &LayoutSpec) {
-        let numbers = &mut self.page.numbers;
+        let numbers = &mut self.frame.numbers;
         numbers.fill(0.0);
         numbers[slot::EPOCH_MS] = number(layout.epoch_ms);
         numbers[slot::TICK_MS] = number(layout.tick_ms);
@@ -52,7 +52,7 @@ impl Host {
     }
 
     fn set(&mut self, at: usize, value: f64) {
-        self.page.numbers[at] = value;
+        self.frame.numbers[at] = value;
     }
 
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
@@ -70,13 +70,13 @@ impl Host {
     }
 
     fn open(&mut self) -> u32 {
-        self.handles.open(&mut self.page, &mut self.registry)
+        self.handles.open(&mut self.frame, &mut self.registry)
     }
 
-    /// Opens the generator that the page describes, which must succeed.
+    /// Opens the generator that the frame describes, which must succeed.
     fn handle(&mut self) -> f64 {
         assert_eq!(self.open(), 0, "{}", self.refusal());
-        self.page.numbers[slot::HANDLE]
+        self.frame.numbers[slot::HANDLE]
     }
 
     /// Opens a generator of the layout `default` with another node id, private or not.
@@ -88,20 +88,20 @@ impl Host {
     }
 
     fn reserve(&mut self, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
-        self.handles.reserve(&mut self.page, handle, now_ms, want, confirmed)
+        self.handles.reserve(&mut self.frame, handle, now_ms, want, confirmed)
     }
 
     /// One ID; the call must succeed.
     fn next(&mut self, handle: f64, now_ms: f64) -> u64 {
-        let id = self.handles.next(&mut self.page, handle, now_ms, true);
-        assert_ne!(id, NO_ID, "status {}", self.page.numbers[slot::STATUS]);
+        let id = self.handles.next(&mut self.frame, handle, now_ms, true);
+        assert_ne!(id, NO_ID, "status {}", self.frame.numbers[slot::STATUS]);
         id
     }
 
     /// A slot that holds the number of a subject or a rule.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the core wrote a small whole number")]
     fn index(&self, at: usize) -> usize {
-        self.page.numbers[at] as usize
+        self.frame.numbers[at] as usize
     }
 
     fn subject(&self) -> Subject {
@@ -112,9 +112,9 @@ impl Host {
         Rule::ALL[self.index(slot::RULE)]
     }
 
-    /// The text of the last refusal, from the slots of the page.
+    /// The text of the last refusal, from the slots of the frame.
     fn refusal(&self) -> String {
-        let numbers = &self.page.numbers;
+        let numbers = &self.frame.numbers;
         let filled = self.rule().template().replace("{min}", &numbers[slot::MIN].to_string());
         format!("{} {}", camel(self.subject().name()), filled.replace("{max}", &numbers[slot::MAX].to_string()))
     }
@@ -157,16 +157,16 @@ fn the_handle_table_follows_the_scripts_of_the_vectors() {
             let (name, expect) = (&script["name"], &step["expect"]);
             let want = u32::try_from(whole(&step["want"])).unwrap();
             let status = host.reserve(handle, step["nowMs"].as_f64().unwrap(), want, step["confirmed"] == true);
-            let numbers = &host.page.numbers;
+            let numbers = &host.frame.numbers;
             if let Some(ids) = expect.get("ids") {
                 assert_eq!(status, 0, "{name}: {step}");
                 let count = usize::try_from(whole(&ids["count"])).unwrap();
                 assert_eq!(Some(numbers[slot::COUNT]), ids["count"].as_f64(), "{name}: {step}");
                 assert_eq!(Some(numbers[slot::VALID_FROM_MS]), expect["validFromMs"].as_f64(), "{name}: {step}");
                 assert_eq!(Some(numbers[slot::VALID_UNTIL_MS]), expect["validUntilMs"].as_f64(), "{name}: {step}");
-                let page_ids = &host.page.ids[..count];
-                assert_eq!((page_ids[0], page_ids[count - 1]), (id(&ids["first"]), id(&ids["last"])), "{name}: {step}");
-                assert!(page_ids.iter().all(|id| issued.insert(*id)), "{name} repeats: {step}");
+                let frame_ids = &host.frame.ids[..count];
+                assert_eq!((frame_ids[0], frame_ids[count - 1]), (id(&ids["first"]), id(&ids["last"])), "{name}: {step}");
+                assert!(frame_ids.iter().all(|id| issued.insert(*id)), "{name} repeats: {step}");
             } else if expect["recheck"] == true {
                 assert_eq!(status, RECHECK, "{name}: {step}");
             } else {
@@ -285,22 +285,22 @@ fn fill_writes_the_ids_of_reserve_into_the_array_that_is_given() {
     for (length, now_ms) in [(1, NOW_MS), (5, NOW_MS), (4096, NOW_MS), (5000, NOW_MS + 3.0), (7, NOW_MS - 2.0)] {
         let mut array = vec![0; length + 10];
         host.set_places(5, length + 5);
-        assert_eq!(host.handles.fill(&mut host.page, handle, now_ms, &mut array, true), 0);
+        assert_eq!(host.handles.fill(&mut host.frame, handle, now_ms, &mut array, true), 0);
         let out = &array[5..];
-        let written = [slot::COUNT, slot::VALID_FROM_MS, slot::VALID_UNTIL_MS].map(|at| host.page.numbers[at].to_bits());
+        let written = [slot::COUNT, slot::VALID_FROM_MS, slot::VALID_UNTIL_MS].map(|at| host.frame.numbers[at].to_bits());
         assert_eq!(host.reserve(mutant, now_ms, u32::try_from(length).unwrap(), true), 0);
-        assert_eq!(written, [slot::COUNT, slot::VALID_FROM_MS, slot::VALID_UNTIL_MS].map(|at| host.page.numbers[at].to_bits()));
+        assert_eq!(written, [slot::COUNT, slot::VALID_FROM_MS, slot::VALID_UNTIL_MS].map(|at| host.frame.numbers[at].to_bits()));
         let count = host.index(slot::COUNT);
-        assert_eq!(out[..count], host.page.ids[..count]);
+        assert_eq!(out[..count], host.frame.ids[..count]);
         assert!(out[count..].iter().all(|id| *id == 0), "what was not reserved is left alone");
     }
     for (from, until) in [(0, 0), (3, 3), (4, 3), (0, 9)] {
         host.set_places(from, until);
-        assert_eq!(host.handles.fill(&mut host.page, handle, NOW_MS, &mut [0; 8], true), Code::InvalidArgument as u32);
+        assert_eq!(host.handles.fill(&mut host.frame, handle, NOW_MS, &mut [0; 8], true), Code::InvalidArgument as u32);
     }
     for places in [[-1.0, 1.0], [0.5, 1.0], [0.0, 1.5], [f64::NAN, 1.0], [0.0, f64::INFINITY]] {
-        host.page.numbers[slot::FILL_FROM..=slot::FILL_UNTIL].copy_from_slice(&places);
-        assert_eq!(host.handles.fill(&mut host.page, handle, NOW_MS, &mut [0; 8], true), Code::InvalidArgument as u32);
+        host.frame.numbers[slot::FILL_FROM..=slot::FILL_UNTIL].copy_from_slice(&places);
+        assert_eq!(host.handles.fill(&mut host.frame, handle, NOW_MS, &mut [0; 8], true), Code::InvalidArgument as u32);
     }
     assert_eq!(host.next(handle, NOW_MS), host.next(mutant, NOW_MS), "a fill of nothing takes nothing");
 }
@@ -309,29 +309,29 @@ fn fill_writes_the_ids_of_reserve_into_the_array_that_is_given() {
 fn what_is_admitted_stays_so_and_so_do_smaller_counts() {
     let mut host = Host::new();
     let handle = host.handle_of(7, true);
-    let admits = |handles: &mut Handles, page: &mut Page, count: u32| handles.admit(page, handle, f64::from(count), 10.0) == 0;
-    let Host { handles, page, .. } = &mut host;
-    let admitted: Vec<bool> = (0..100_000).map(|count| admits(handles, page, count)).collect();
+    let admits = |handles: &mut Handles, frame: &mut Frame, count: u32| handles.admit(frame, handle, f64::from(count), 10.0) == 0;
+    let Host { handles, frame, .. } = &mut host;
+    let admitted: Vec<bool> = (0..100_000).map(|count| admits(handles, frame, count)).collect();
     let largest = admitted.iter().rposition(|is_admitted| *is_admitted).unwrap();
     assert_eq!(largest, 86_016);
     assert!(admitted[..=largest].iter().all(|is_admitted| *is_admitted));
     // Whatever the state and the clock: after IDs, a refusal, and a step back.
     for now_ms in [NOW_MS, NOW_MS + 5.0, NOW_MS - 1e9] {
-        while handles.reserve(page, handle, now_ms, 4096, true) == 0 {}
+        while handles.reserve(frame, handle, now_ms, 4096, true) == 0 {}
         for count in [0, 1, 4096, 86_016] {
-            assert!(admits(handles, page, count), "{count} at {now_ms}");
+            assert!(admits(handles, frame, count), "{count} at {now_ms}");
         }
-        assert!(!admits(handles, page, 86_017));
+        assert!(!admits(handles, frame, 86_017));
     }
 }
 
 /// The statuses of the calls for a handle: `reserve` (and `next`, which must be the same), `admit`, `health`, `file`.
 fn answers(host: &mut Host, handle: f64) -> [u32; 4] {
-    let Host { handles, page, .. } = host;
-    let reserve = handles.reserve(page, handle, NOW_MS, 1, true);
-    assert_eq!(handles.next(page, handle, NOW_MS, true) == NO_ID, reserve != 0);
-    assert_eq!(page.numbers[slot::STATUS].to_bits(), f64::from(reserve).to_bits());
-    [reserve, handles.admit(page, handle, 1.0, 0.0), handles.health(page, handle, NOW_MS), handles.file(page, handle)]
+    let Host { handles, frame, .. } = host;
+    let reserve = handles.reserve(frame, handle, NOW_MS, 1, true);
+    assert_eq!(handles.next(frame, handle, NOW_MS, true) == NO_ID, reserve != 0);
+    assert_eq!(frame.numbers[slot::STATUS].to_bits(), f64::from(reserve).to_bits());
+    [reserve, handles.admit(frame, handle, 1.0, 0.0), handles.health(frame, handle, NOW_MS), handles.file(frame, handle)]
 }
 
 // docs/safety.md: 20
@@ -496,7 +496,7 @@ fn a_start_time_that_is_not_valid_is_refused_and_nan_means_unknown() {
 
     host.set(slot::START_MS, f64::NAN);
     assert_eq!(host.open(), 0);
-    assert_eq!(host.page.numbers[slot::MAX_LEAD_MS].to_bits(), 0.0_f64.to_bits(), "the lead must be 0 if the start is unknown");
+    assert_eq!(host.frame.numbers[slot::MAX_LEAD_MS].to_bits(), 0.0_f64.to_bits(), "the lead must be 0 if the start is unknown");
 }
 
 #[test]
@@ -540,7 +540,7 @@ fn an_invalid_clock_reading_issues_no_id_and_changes_no_state() {
         for now_ms in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let status = host.reserve(handle, now_ms, 1, confirmed);
             host.assert_refused(status, Code::InvalidClock, Subject::Now, Rule::FiniteClock);
-            assert_eq!(host.handles.next(&mut host.page, handle, now_ms, confirmed), NO_ID);
+            assert_eq!(host.handles.next(&mut host.frame, handle, now_ms, confirmed), NO_ID);
             let next = host.next(handle, NOW_MS);
             assert_eq!(next, last + 1);
             last = next;
@@ -561,7 +561,7 @@ fn a_time_between_two_milliseconds_belongs_to_the_first() {
     let handle = host.handle_of(7, false);
     let first = host.next(handle, NOW_MS);
     assert_eq!(host.next(handle, NOW_MS + 0.75), first + 1);
-    assert_eq!(host.page.numbers[slot::VALID_FROM_MS].to_bits(), NOW_MS.to_bits());
+    assert_eq!(host.frame.numbers[slot::VALID_FROM_MS].to_bits(), NOW_MS.to_bits());
 }
 
 #[test]
@@ -569,12 +569,12 @@ fn counts_and_waits_that_are_not_whole_numbers_are_not_admitted() {
     let mut host = Host::new();
     let handle = host.handle_of(7, false);
     for value in NO_NUMBERS {
-        let status = host.handles.admit(&mut host.page, handle, value, 10.0);
+        let status = host.handles.admit(&mut host.frame, handle, value, 10.0);
         host.assert_refused(status, Code::InvalidArgument, Subject::Count, Rule::WholeNumber);
-        let status = host.handles.admit(&mut host.page, handle, 1.0, value);
+        let status = host.handles.admit(&mut host.frame, handle, 1.0, value);
         host.assert_refused(status, Code::InvalidArgument, Subject::MaxWaitMs, Rule::WholeNumber);
     }
-    let status = host.handles.admit(&mut host.page, handle, 1_048_577.0, 2000.0);
+    let status = host.handles.admit(&mut host.frame, handle, 1_048_577.0, 2000.0);
     host.assert_refused(status, Code::InvalidArgument, Subject::Count, Rule::WholeNumber);
 }
 
@@ -583,21 +583,21 @@ fn a_count_beyond_the_full_lead_and_the_full_wait_is_not_admitted() {
     let mut host = Host::new();
     let handle = host.handle_of(7, false);
     let most = 11.0 * 4096.0; // this tick and ten of waiting; the lead is 0 if the start is unknown
-    assert_eq!(host.handles.admit(&mut host.page, handle, most, 10.0), 0);
-    let status = host.handles.admit(&mut host.page, handle, most + 1.0, 10.0);
+    assert_eq!(host.handles.admit(&mut host.frame, handle, most, 10.0), 0);
+    let status = host.handles.admit(&mut host.frame, handle, most + 1.0, 10.0);
     host.assert_refused(status, Code::SequenceExhausted, Subject::Count, Rule::CountReach);
-    assert_eq!(host.page.numbers[slot::MAX].to_bits(), most.to_bits());
+    assert_eq!(host.frame.numbers[slot::MAX].to_bits(), most.to_bits());
 }
 
 #[test]
-fn one_call_writes_as_many_ids_as_fit_into_the_page() {
+fn one_call_writes_as_many_ids_as_fit_into_the_frame() {
     let mut host = Host::new();
     host.request(&Layout::named("mastodon").unwrap().spec());
     host.set(slot::NODE_NONE, 1.0);
     let handle = host.handle();
     for want in [4096, 4097, u32::MAX] {
         assert_eq!(host.reserve(handle, NOW_MS, want, false), 0);
-        assert_eq!(host.page.numbers[slot::COUNT].to_bits(), 4096.0_f64.to_bits());
+        assert_eq!(host.frame.numbers[slot::COUNT].to_bits(), 4096.0_f64.to_bits());
     }
 }
 
@@ -610,10 +610,10 @@ fn the_status_distinguishes_an_id_of_all_ones_from_a_refusal() {
     let handle = host.handle();
     let last_ms = number(discord.plan().last_ms);
     assert_eq!(host.reserve(handle, last_ms, 4095, false), 0);
-    let last = host.handles.next(&mut host.page, handle, last_ms, false);
-    assert_eq!((last, host.page.numbers[slot::STATUS].to_bits()), (NO_ID, 0.0_f64.to_bits()));
-    assert_eq!(host.handles.next(&mut host.page, handle, last_ms, true), NO_ID);
-    assert_eq!(host.page.numbers[slot::STATUS].to_bits(), f64::from(Code::TimeExhausted as u8).to_bits());
+    let last = host.handles.next(&mut host.frame, handle, last_ms, false);
+    assert_eq!((last, host.frame.numbers[slot::STATUS].to_bits()), (NO_ID, 0.0_f64.to_bits()));
+    assert_eq!(host.handles.next(&mut host.frame, handle, last_ms, true), NO_ID);
+    assert_eq!(host.frame.numbers[slot::STATUS].to_bits(), f64::from(Code::TimeExhausted as u8).to_bits());
 }
 
 #[test]
@@ -626,10 +626,10 @@ fn a_state_without_a_key_asks_for_one_and_keeps_the_first() {
     assert_eq!(host.reserve(handle, 0.0, 1, false), RECHECK);
     assert_eq!(host.reserve(handle, 0.0, 1, true), Code::ClockBeforeEpoch as u32);
     assert_eq!(host.reserve(handle, NOW_MS, 1, false), KEYLESS);
-    assert_eq!(host.handles.next(&mut host.page, handle, NOW_MS, false), NO_ID);
+    assert_eq!(host.handles.next(&mut host.frame, handle, NOW_MS, false), NO_ID);
     assert_eq!(host.index(slot::STATUS), KEYLESS as usize);
 
-    // A key with a half of 0 counts as missing, an invalid number is refused, and no key stays in the page.
+    // A key with a half of 0 counts as missing, an invalid number is refused, and no key stays in the frame.
     host.set_key([0, 5]);
     assert_eq!(host.reserve(handle, NOW_MS, 1, false), KEYLESS);
     host.set_key([1, 2]);
@@ -638,7 +638,7 @@ fn a_state_without_a_key_asks_for_one_and_keeps_the_first() {
     host.assert_refused(status, Code::InvalidArgument, Subject::SequenceStart, Rule::WholeNumber);
     host.set_key([7, 9]);
     assert_eq!(host.reserve(handle, NOW_MS, 1, false), 0);
-    assert_eq!(host.page.numbers[slot::HAS_KEY..slot::KEY + 4], [0.0; 5]);
+    assert_eq!(host.frame.numbers[slot::HAS_KEY..slot::KEY + 4], [0.0; 5]);
 
     // The first value of each half is kept: 5 from the first key, 7 from the last.
     let layout = Layout::named("default").unwrap();
@@ -646,7 +646,7 @@ fn a_state_without_a_key_asks_for_one_and_keeps_the_first() {
     let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 1_750_000_000_000, 1, false) else {
         unreachable!()
     };
-    assert_eq!(host.page.ids[0], block.first());
+    assert_eq!(host.frame.ids[0], block.first());
 }
 
 #[test]
@@ -663,7 +663,7 @@ fn all_generators_of_a_state_have_one_sequence_start() {
 }
 
 #[test]
-fn health_writes_the_condition_of_a_generator_into_the_page() {
+fn health_writes_the_condition_of_a_generator_into_the_frame() {
     let mut host = Host::new();
     host.request(&Layout::named("multi-clock").unwrap().spec());
     host.set(slot::PRIVATE, 1.0);
@@ -671,13 +671,13 @@ fn health_writes_the_condition_of_a_generator_into_the_page() {
     host.next(handle, NOW_MS);
     host.next(handle, NOW_MS - 5.0);
     host.next(handle, NOW_MS - 3600.0);
-    assert_eq!(host.handles.health(&mut host.page, handle, NOW_MS - 3600.0), 0);
-    let numbers = &host.page.numbers;
+    assert_eq!(host.handles.health(&mut host.frame, handle, NOW_MS - 3600.0), 0);
+    let numbers = &host.frame.numbers;
     assert_eq!(numbers[slot::LEAD_MS..=slot::SWITCHES], [0.0, 5.0, 2.0, 3595.0, 1.0]);
     let end_ms = 1_704_067_200_000.0 + f64::from(1_u32 << 31) * 1024.0 - 1.0;
     assert_eq!(numbers[slot::END_MS..=slot::ENDS_SOON], [end_ms, end_ms - (NOW_MS - 3600.0), 0.0]);
-    assert_eq!(host.handles.health(&mut host.page, handle, 0.0), Code::ClockBeforeEpoch as u32);
-    assert_eq!(host.handles.health(&mut host.page, handle, f64::NAN), Code::InvalidClock as u32);
+    assert_eq!(host.handles.health(&mut host.frame, handle, 0.0), Code::ClockBeforeEpoch as u32);
+    assert_eq!(host.handles.health(&mut host.frame, handle, f64::NAN), Code::InvalidClock as u32);
 }
 
 /// Opens a generator with a ceiling for the layout `default`, and returns the status.
@@ -687,7 +687,7 @@ fn open_ceiling(host: &mut Host, change: impl FnOnce(&mut Host)) -> u32 {
         host.set(slot::RANDOM + at, word);
     }
     change(host);
-    host.handles.ceiling(&mut host.page, 0.0, ceiling_call::OPEN)
+    host.handles.ceiling(&mut host.frame, 0.0, ceiling_call::OPEN)
 }
 
 /// Looks at a row, and returns the status and what is to be written.
@@ -697,8 +697,8 @@ fn look(host: &mut Host, handle: f64, row: Option<(f64, f64)>, now_ms: f64) -> (
     host.set(slot::ROW_MARK, mark);
     host.set(slot::ROW_UNTIL_MS, until_ms);
     host.set(slot::WALL_MS, now_ms);
-    let status = host.handles.ceiling(&mut host.page, handle, ceiling_call::LOOK);
-    let [has_row, mark, until_ms] = [slot::HAS_ROW, slot::ROW_MARK, slot::ROW_UNTIL_MS].map(|at| host.page.numbers[at]);
+    let status = host.handles.ceiling(&mut host.frame, handle, ceiling_call::LOOK);
+    let [has_row, mark, until_ms] = [slot::HAS_ROW, slot::ROW_MARK, slot::ROW_UNTIL_MS].map(|at| host.frame.numbers[at]);
     (status, (status == 0 && has_row == 1.0).then_some((mark, until_ms)))
 }
 
@@ -707,9 +707,9 @@ fn look(host: &mut Host, handle: f64, row: Option<(f64, f64)>, now_ms: f64) -> (
 fn a_ceiling_is_looked_at_before_each_reservation_and_no_block_may_be_kept() {
     let mut host = Host::new();
     assert_eq!(open_ceiling(&mut host, |_| ()), 0);
-    let handle = host.page.numbers[slot::HANDLE];
-    assert_eq!(host.page.numbers[slot::MAX_BLOCK], 0.0);
-    assert_eq!(host.page.numbers[slot::MAX_LEAD_MS], 1000.0);
+    let handle = host.frame.numbers[slot::HANDLE];
+    assert_eq!(host.frame.numbers[slot::MAX_BLOCK], 0.0);
+    assert_eq!(host.frame.numbers[slot::MAX_LEAD_MS], 1000.0);
     assert_eq!(host.reserve(handle, NOW_MS, 1, true), Code::LeaseExpired as u32, "no look");
     // The mark is made of the highest 53 random bits.
     let due = Some((f64::from(1 << 21), NOW_MS + 1001.0));
@@ -728,12 +728,12 @@ fn a_ceiling_is_looked_at_before_each_reservation_and_no_block_may_be_kept() {
 fn the_health_of_a_generator_with_a_ceiling_needs_no_write() {
     let mut host = Host::new();
     open_ceiling(&mut host, |_| ());
-    let handle = host.page.numbers[slot::HANDLE];
+    let handle = host.frame.numbers[slot::HANDLE];
     look(&mut host, handle, None, NOW_MS);
-    assert_eq!(host.handles.health(&mut host.page, handle, NOW_MS), 0);
+    assert_eq!(host.handles.health(&mut host.frame, handle, NOW_MS), 0);
     look(&mut host, handle, Some((5.0, NOW_MS + 300.0)), NOW_MS);
-    assert_eq!(host.handles.health(&mut host.page, handle, NOW_MS), Code::ClockBackward as u32);
-    assert_eq!(host.page.numbers[slot::RETRY_AFTER_MS], 300.0);
+    assert_eq!(host.handles.health(&mut host.frame, handle, NOW_MS), Code::ClockBackward as u32);
+    assert_eq!(host.frame.numbers[slot::RETRY_AFTER_MS], 300.0);
 }
 
 #[test]
@@ -751,7 +751,7 @@ fn a_generator_with_a_ceiling_refuses_options_rows_and_handles_that_are_not_vali
     let status = open_ceiling(&mut host, |host| host.set(slot::RANDOM, f64::NAN));
     host.assert_refused(status, Code::InvalidArgument, Subject::Lease, Rule::WholeNumber);
     assert_eq!(open_ceiling(&mut host, |host| host.set(slot::NODE, 1023.0)), 0);
-    let handle = host.page.numbers[slot::HANDLE];
+    let handle = host.frame.numbers[slot::HANDLE];
     for until_ms in [f64::NAN, -1.0, 0.5, 2f64.powi(53)] {
         let (status, _) = look(&mut host, handle, Some((1.0, until_ms)), NOW_MS);
         host.assert_refused(status, Code::StoreRefused, Subject::Lease, Rule::LeaseTimes);
@@ -774,7 +774,7 @@ fn a_generator_with_a_ceiling_claims_no_node_id() {
     host.handle_of(7, false);
     for _ in 0..2 {
         assert_eq!(open_ceiling(&mut host, |_| ()), 0);
-        let handle = host.page.numbers[slot::HANDLE];
+        let handle = host.frame.numbers[slot::HANDLE];
         let (_, due) = look(&mut host, handle, None, NOW_MS);
         look(&mut host, handle, due, NOW_MS);
         assert_eq!(host.reserve(handle, NOW_MS, 1, true), 0);

@@ -22,7 +22,7 @@
 //!   refuses a renewal for another attempt of the same holder.
 //!
 //! What may repeat is an `Exposure`: after a holder is copied, and after a store went back without a new incarnation, IDs of
-//! times before one window later. A mutant is a defect, or a promise that is not made, for which the same search must find an ID
+//! times before one window later. A mutant is a defect, or a guarantee that is not given, for which the same search must find an ID
 //! that repeats. Each configuration names what must happen in some of its histories (`Event`).
 //!
 //! Not covered: that an ID is minted by one compare-and-swap (loom), the backoff (`lease/schedule.rs`), and that a lease is ever had.
@@ -53,7 +53,7 @@ const PROBE: u128 = u128::MAX;
 /// What no grant and no nonce is.
 const NONE: u8 = 0;
 /// The one property.
-const PROMISE: &str = "no ID repeats, and no lease is lost to its own holder";
+const GUARANTEE: &str = "no ID repeats, and no lease is lost to its own holder";
 /// The slot of a process that is gone.
 const GONE: u8 = u8::MAX;
 /// The bit in the slot of a message whose attempt was given up.
@@ -420,7 +420,7 @@ enum Mutant {
     LateAsInTime,
     /// An answer that comes after its attempt was given up ends the nonce, also that of later attempts.
     LateIsLast,
-    /// Promises that a copy of a holder repeats nothing, and that a store that went back unseen repeats nothing.
+    /// Guarantees that a copy of a holder repeats nothing, and that a store that went back unseen repeats nothing.
     NoExposure,
 }
 
@@ -1180,7 +1180,7 @@ impl Model for Fleet {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        vec![Property::always(PROMISE, |_, state: &State| state.repeated.is_none() && !state.lost)]
+        vec![Property::always(GUARANTEE, |_, state: &State| state.repeated.is_none() && !state.lost)]
     }
 }
 
@@ -1282,7 +1282,7 @@ fn late_and_failover() -> Fleet {
 fn explore(fleet: &Fleet) -> Option<Vec<Action>> {
     let began = Instant::now();
     let checker = fleet.clone().checker().spawn_bfs().join();
-    let path = checker.discovery(PROMISE);
+    let path = checker.discovery(GUARANTEE);
     let took_s = began.elapsed().as_secs_f64();
     let Fleet { name, mutant, nodes, holders, horizon, .. } = fleet;
     let (states, depth) = (checker.unique_state_count(), checker.max_depth());
@@ -1300,7 +1300,7 @@ fn explore(fleet: &Fleet) -> Option<Vec<Action>> {
         }
     }
     let path = path.map(stateright::Path::into_actions);
-    println!("{}", path.as_ref().map_or(String::new(), |path| format!(", the promise is broken after {}", path.len())));
+    println!("{}", path.as_ref().map_or(String::new(), |path| format!(", the guarantee is broken after {}", path.len())));
     path
 }
 

@@ -22,7 +22,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
-use frazil::abi::{Handles, KEYLESS, KINDS, Page, slot};
+use frazil::abi::{Frame, Handles, KEYLESS, KINDS, slot};
 use frazil::layout::{Field, LayoutSpec, Parts};
 use frazil::mint::{ClockIds, Keeper, Key, Machine, Outcome, Reservation, SequenceStart, StateAtomics, Window};
 use frazil::{Clock, Generator, GeneratorOptions, Layout, Node, Registry};
@@ -161,7 +161,7 @@ impl Model {
         self.layout().compose(Parts { timestamp_ms: tick, node: Some(1), clock, sequence }).unwrap()
     }
 
-    /// Explores the model with the generators of `make`, checks the promises in every execution, and returns all outcomes.
+    /// Explores the model with the generators of `make`, checks the guarantees in every execution, and returns all outcomes.
     fn explore<M: Mints>(self, make: impl Fn(&Self) -> M + Send + Sync + 'static) -> BTreeSet<Run> {
         let runs = StdArc::new(StdMutex::new(BTreeSet::new()));
         let collected = StdArc::clone(&runs);
@@ -255,9 +255,9 @@ enum Defect {
     /// The word that a failed swap returns is loaded without `Acquire`.
     RelaxedReload,
     StoredInsteadOfSwapped,
-    /// The short way: the word is stored instead of swapped.
+    /// The fast path: the word is stored instead of swapped.
     ShortStored,
-    /// The short way: the ID is that of the word, and the swap of a word that was read later.
+    /// The fast path: the ID is that of the word, and the swap of a word that was read later.
     ShortReadTwice,
     /// State file: a block is issued even if the state was begun anew between the reading of the window and the swap.
     WindowNotRechecked,
@@ -612,39 +612,39 @@ fn every_defect_repeats_an_id() {
     }
 }
 
-/// Mints two IDs at tick 1 through a page, as a host does, and offers the key if it is asked for one.
-fn mint_two_through_a_page(
+/// Mints two IDs at tick 1 through a frame, as a host does, and offers the key if it is asked for one.
+fn mint_two_through_a_frame(
     registry: &Mutex<Registry>,
     start: SequenceStart,
     [high, low]: [u32; 2],
-) -> (Handles, Box<Page>, [u64; 2]) {
-    let (mut handles, mut page) = (Handles::new(), Box::new(Page::new()));
+) -> (Handles, Box<Frame>, [u64; 2]) {
+    let (mut handles, mut frame) = (Handles::new(), Box::new(Frame::new()));
     let fields = [("time", 3), ("node", 1), ("sequence", 4)];
     for (at, (name, bits)) in fields.into_iter().enumerate() {
         let kind = KINDS.iter().position(|kind| kind.0 == name).unwrap();
-        page.numbers[slot::FIELDS + 2 * at] = f64::from(u8::try_from(kind).unwrap());
-        page.numbers[slot::FIELDS + 2 * at + 1] = f64::from(bits);
+        frame.numbers[slot::FIELDS + 2 * at] = f64::from(u8::try_from(kind).unwrap());
+        frame.numbers[slot::FIELDS + 2 * at + 1] = f64::from(bits);
     }
-    page.numbers[slot::FIELD_COUNT] = 3.0;
+    frame.numbers[slot::FIELD_COUNT] = 3.0;
     let start = SequenceStart::ALL.iter().position(|known| *known == start).unwrap();
-    page.numbers[slot::SEQUENCE_START] = f64::from(u8::try_from(start).unwrap());
+    frame.numbers[slot::SEQUENCE_START] = f64::from(u8::try_from(start).unwrap());
     for at in [slot::TICK_MS, slot::HAS_NODE, slot::NODE] {
-        page.numbers[at] = 1.0;
+        frame.numbers[at] = 1.0;
     }
-    page.numbers[slot::START_MS] = f64::NAN;
-    assert_eq!(handles.open(&mut page, &mut registry.lock().unwrap()), 0);
+    frame.numbers[slot::START_MS] = f64::NAN;
+    assert_eq!(handles.open(&mut frame, &mut registry.lock().unwrap()), 0);
 
     let mut ids = [(); 2].map(|()| 0);
     for id in &mut ids {
-        if handles.reserve(&mut page, 0.0, 1.0, 1, true) == KEYLESS {
-            page.numbers[slot::HAS_KEY] = 1.0;
-            page.numbers[slot::KEY + 1] = f64::from(high);
-            page.numbers[slot::KEY + 3] = f64::from(low);
-            assert_eq!(handles.reserve(&mut page, 0.0, 1.0, 1, true), 0);
+        if handles.reserve(&mut frame, 0.0, 1.0, 1, true) == KEYLESS {
+            frame.numbers[slot::HAS_KEY] = 1.0;
+            frame.numbers[slot::KEY + 1] = f64::from(high);
+            frame.numbers[slot::KEY + 3] = f64::from(low);
+            assert_eq!(handles.reserve(&mut frame, 0.0, 1.0, 1, true), 0);
         }
-        *id = page.ids[0];
+        *id = frame.ids[0];
     }
-    (handles, page, ids)
+    (handles, frame, ids)
 }
 
 /// The IDs of a key: four of tick 1, and one of each later tick.
@@ -670,15 +670,15 @@ fn threads_that_open_one_state_and_each_offer_a_key_use_one_key() {
             let registry = Arc::new(Mutex::new(Registry::new()));
             let hosts = [[1, 2], [3, 4]].map(|key| {
                 let registry = Arc::clone(&registry);
-                // The stack size is in words. A page is created on the stack before it is boxed, and loom's default is too small.
-                thread::Builder::new().stack_size(1 << 16).spawn(move || mint_two_through_a_page(&registry, start, key)).unwrap()
+                // The stack size is in words. A frame is created on the stack before it is boxed, and loom's default is too small.
+                thread::Builder::new().stack_size(1 << 16).spawn(move || mint_two_through_a_frame(&registry, start, key)).unwrap()
             });
             let hosts = hosts.map(|host| host.join().unwrap());
             let mut ids: Vec<u64> = hosts.iter().flat_map(|(_, _, ids)| *ids).collect();
-            for ((handles, mut page, _), later) in hosts.into_iter().zip([[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]]) {
+            for ((handles, mut frame, _), later) in hosts.into_iter().zip([[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]]) {
                 for now_ms in later {
-                    assert_eq!(handles.reserve(&mut page, 0.0, now_ms, 1, true), 0);
-                    ids.push(page.ids[0]);
+                    assert_eq!(handles.reserve(&mut frame, 0.0, now_ms, 1, true), 0);
+                    ids.push(frame.ids[0]);
                 }
             }
             let all: BTreeSet<u64> = ids.iter().copied().collect();
@@ -774,7 +774,7 @@ impl Mints for ByNext {
     }
 }
 
-/// A copy of the short way of `Generator::next`, before the copy of the loop. Without clock ids.
+/// A copy of the fast path of `Generator::next`, before the copy of the loop. Without clock ids.
 #[derive(Clone)]
 struct CopiedNext {
     copied: Copied,
@@ -793,7 +793,7 @@ impl CopiedNext {
         let Copied { machine, state, kept, defect, .. } = &self.copied;
         let [from, origin] = &*self.reach;
         let word = state.word.load(Ordering::Acquire);
-        let id = machine.short_way().id(word, from.load(Ordering::Acquire), now_ms)?;
+        let id = machine.fast_path().id(word, from.load(Ordering::Acquire), now_ms)?;
         let window = state.origin.load(Ordering::Relaxed);
         if origin.load(Ordering::Acquire) != window {
             return None;
@@ -820,7 +820,7 @@ impl Mints for CopiedNext {
             // The node field of one bit lies between the tick and the sequence.
             let sequence = id & ((1 << self.sequence_bits) - 1);
             let word = ((id >> (self.sequence_bits + 1)) << self.sequence_bits | sequence) + 1;
-            if let Some(first) = self.copied.machine.short_way_from(word) {
+            if let Some(first) = self.copied.machine.fast_path_from(word) {
                 let [from, origin] = &*self.reach;
                 origin.store(window, Ordering::Release);
                 from.store(first, Ordering::Release);
@@ -845,7 +845,7 @@ const SHORT_EXTENDS: FileModel = FileModel { until_ms: 0, ..SHORT_STRAGGLER };
 
 // docs/safety.md: 10, 13, 14, 15, 32
 #[test]
-fn the_short_way_to_one_id_repeats_none() {
+fn the_fast_path_to_one_id_repeats_none() {
     for model in [SHORT, SHORT_AND_LEAD, SHORT_WITH_CLOCKS] {
         let runs = model.explore(|model| ByNext(StdArc::new(model.generator())));
         let most = runs.iter().map(|run| issued(run).len()).max();
@@ -860,7 +860,7 @@ fn the_short_way_to_one_id_repeats_none() {
 }
 
 #[test]
-fn every_defect_of_the_short_way_repeats_an_id() {
+fn every_defect_of_the_fast_path_repeats_an_id() {
     for defect in [Defect::ShortStored, Defect::ShortReadTwice] {
         let copied =
             move |model: &Model| CopiedNext::on(model, StdArc::new(State::new(model, Window::OPEN, Some(defect))), false);
@@ -926,7 +926,7 @@ fn a_state_that_is_given_up_repeats_no_id() {
     given_up_with(u64::MAX);
 }
 
-/// A call that has read 0 swaps the word of such a state, and others go on from there by the short way.
+/// A call that has read 0 swaps the word of such a state, and others go on from there by the fast path.
 #[test]
 fn a_state_that_is_given_up_with_the_word_0_repeats_an_id() {
     let panic = panic_of(|| given_up_with(0));
@@ -1032,7 +1032,7 @@ type FileRun = Vec<Vec<Answer>>;
 const ABOVE_CEILING: &str = "an ID lies above the ceiling:";
 
 impl FileModel {
-    /// Explores the model with the generators that `make` creates on its state, checks the promises in every execution, and
+    /// Explores the model with the generators that `make` creates on its state, checks the guarantees in every execution, and
     /// returns all outcomes.
     fn explore<M: Mints>(
         self,

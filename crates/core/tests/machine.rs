@@ -106,7 +106,7 @@ fn a_word_that_no_machine_of_the_layout_makes_counts_as_used_up() {
                 assert!(word < end || !matches!(outcome, Outcome::Issued { .. }), "{word} at {now_ms}: {outcome:?}");
                 let lead_ms = machine.lead_ms(word, now_ms);
                 assert!(word < end || lead_ms == last_ms.saturating_sub(now_ms), "{word} at {now_ms}: {lead_ms}");
-                let _ = machine.short_way_from(word).map(|from| machine.short_way().id(word, from, now_ms));
+                let _ = machine.fast_path_from(word).map(|from| machine.fast_path().id(word, from, now_ms));
             }
         }
     }

@@ -48,7 +48,7 @@ fn layouts_or_node_ids_that_give_other_ids_have_another_state() {
     }
 }
 
-/// A window that begins later ends the short way of the generators that mint already, in the middle of a tick.
+/// A window that begins later ends the fast path of the generators that mint already, in the middle of a tick.
 #[test]
 fn a_window_that_begins_later_counts_for_the_next_id_of_every_generator() {
     let (mut registry, clock) = (Registry::new(), ManualClock::new(T));

@@ -1,4 +1,4 @@
-//! No ID is repeated. Each promise is tested next to a broken generator, which shows that the check can detect a repeat.
+//! No ID is repeated. Each guarantee is tested next to a broken generator, which shows that the check can detect a repeat.
 //!
 //! Every scenario mints into a list, and one function counts the repeats. It must find none from the library, and some
 //! from the broken generator of the scenario.
@@ -214,7 +214,7 @@ fn a_restart_repeats_no_id_if_the_lead_of_the_predecessor_was_not_longer() {
         for before_ms in 0..=lead_ms {
             assert_eq!(across_a_restart(clock, before_ms, lead_ms), 0, "{clock:?}, a lead of {before_ms} and then {lead_ms}");
         }
-        // The promise does not cover a predecessor with a longer lead, and the checker detects its repeats.
+        // The guarantee does not cover a predecessor with a longer lead, and the checker detects its repeats.
         assert_ne!(across_a_restart(clock, lead_ms + 1, lead_ms), 0, "{clock:?}, a lead of {} and then {lead_ms}", lead_ms + 1);
     }
 }

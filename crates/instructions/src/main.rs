@@ -20,7 +20,7 @@
 use std::hint::black_box;
 use std::path::PathBuf;
 
-use frazil::abi::{Handles, KINDS, NO_ID, Page, slot};
+use frazil::abi::{Frame, Handles, KINDS, NO_ID, slot};
 use frazil::asking::Nonce;
 use frazil::ceiling::CeilingGenerator;
 use frazil::clock::ManualClock;
@@ -176,10 +176,10 @@ fn blocks() {
 
 /// The calls of the addon and the WebAssembly module.
 #[expect(clippy::cast_precision_loss, reason = "times are below 2^53")]
-fn page() {
-    let (mut handles, mut page, mut registry) = (Handles::new(), Page::new(), Registry::new());
+fn frame() {
+    let (mut handles, mut frame, mut registry) = (Handles::new(), Frame::new(), Registry::new());
     let spec = default_layout().spec();
-    let numbers = &mut page.numbers;
+    let numbers = &mut frame.numbers;
     numbers[slot::EPOCH_MS] = spec.epoch_ms as f64;
     numbers[slot::TICK_MS] = spec.tick_ms as f64;
     numbers[slot::FIELD_COUNT] = spec.fields.len() as f64;
@@ -190,20 +190,20 @@ fn page() {
     numbers[slot::HAS_NODE] = 1.0;
     numbers[slot::NODE] = 1.0;
     numbers[slot::START_MS] = f64::NAN;
-    assert_eq!(handles.open(&mut page, &mut registry), 0);
-    let (handle, now_ms) = (page.numbers[slot::HANDLE], NOW_MS as f64);
-    assert_ne!(handles.next(&mut page, handle, now_ms, false), NO_ID);
+    assert_eq!(handles.open(&mut frame, &mut registry), 0);
+    let (handle, now_ms) = (frame.numbers[slot::HANDLE], NOW_MS as f64);
+    assert_ne!(handles.next(&mut frame, handle, now_ms, false), NO_ID);
 
-    let mut next = |name, now_ms| assert_ne!(count(name, || black_box(&handles).next(&mut page, handle, now_ms, false)), NO_ID);
-    next("page: next", now_ms);
-    next("page: next, in a new tick", now_ms + 1.0);
-    let status = count("page: reserve of 64", || black_box(&handles).reserve(&mut page, handle, now_ms + 1.0, 64, false));
+    let mut next = |name, now_ms| assert_ne!(count(name, || black_box(&handles).next(&mut frame, handle, now_ms, false)), NO_ID);
+    next("frame: next", now_ms);
+    next("frame: next, in a new tick", now_ms + 1.0);
+    let status = count("frame: reserve of 64", || black_box(&handles).reserve(&mut frame, handle, now_ms + 1.0, 64, false));
     assert_eq!(status, 0);
-    page.numbers[slot::FILL_FROM] = 0.0;
-    page.numbers[slot::FILL_UNTIL] = 1000.0;
+    frame.numbers[slot::FILL_FROM] = 0.0;
+    frame.numbers[slot::FILL_UNTIL] = 1000.0;
     let mut array = vec![0; 1000];
     let status =
-        count("page: fill of 1000", || black_box(&handles).fill(&mut page, handle, now_ms + 1.0, black_box(&mut array), false));
+        count("frame: fill of 1000", || black_box(&handles).fill(&mut frame, handle, now_ms + 1.0, black_box(&mut array), false));
     assert_eq!(status, 0);
 }
 
@@ -293,7 +293,7 @@ fn main() {
     single_ids();
     state_file();
     blocks();
-    page();
+    frame();
     leases();
     ceiling();
     segments();

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # How it keeps the promise
+//! # How it keeps the guarantee
 //! A state file for each directory, scope, layout and node id holds the state. The *word*, which the crate [`frazil`] mints from,
 //! is in memory that all processes with the file map. The *ceiling* is on disk. No ID has a time at or above the ceiling. The
 //! ceiling is raised three seconds ahead of the clock, on disk first.

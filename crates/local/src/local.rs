@@ -155,10 +155,10 @@ impl Deref for Local {
 ///
 /// ```
 /// use frazil::Code;
-/// use frazil::abi::{Handles, Page};
-/// let (mut handles, mut page) = (Handles::new(), Page::new());
-/// let status = handles.local(&mut page, |request| Ok(frazil_local::attach(request)?));
-/// assert_eq!(status, Code::InvalidLayout as u32); // a page of zeros is no layout
+/// use frazil::abi::{Handles, Frame};
+/// let (mut handles, mut frame) = (Handles::new(), Frame::new());
+/// let status = handles.local(&mut frame, |request| Ok(frazil_local::attach(request)?));
+/// assert_eq!(status, Code::InvalidLayout as u32); // a frame of zeros is no layout
 /// ```
 pub fn attach(request: LocalRequest) -> Result<LocalState, Fault> {
     let LocalRequest {

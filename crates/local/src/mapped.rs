@@ -98,7 +98,7 @@ impl MappedState {
     ///
     /// No call under way has read a closed word and goes on, so none can swap that of the copy. With the word as it was copied, this
     /// process went on from there, and repeated what it or another process had issued from the file between the copy and its use. With 0, a
-    /// call that had read 0 from the file swapped it to a word of the short way, which does not look at the window, and others went on
+    /// call that had read 0 from the file swapped it to a word of the fast path, which does not look at the window, and others went on
     /// from that.
     pub(crate) fn make_private(&self) -> bool {
         os::replace_memory(self.map.as_mut_ptr(), self.map.len(), |copy| {

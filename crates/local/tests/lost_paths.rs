@@ -138,7 +138,7 @@ fn mint_until_lost(ids: &Local, minted: &AtomicU64) -> u64 {
 // docs/safety.md: 18, 32
 #[test]
 fn a_process_that_loses_its_file_while_it_mints_repeats_nothing() {
-    // So many IDs a millisecond that every call but the first one in it goes the short way. One file in five caught a process that went
+    // So many IDs a millisecond that every call but the first one in it takes the fast path. One file in five caught a process that went
     // on in its copy.
     let fields = [(FieldKind::Time, 40), (FieldKind::Node, 1), (FieldKind::Sequence, 22)];
     let fields = fields.map(|(kind, bits)| Field { kind, bits, name: None }).to_vec();

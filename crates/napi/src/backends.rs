@@ -28,7 +28,7 @@ mod system;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use frazil::abi::Page;
+use frazil::abi::Frame;
 use system::Mark;
 
 /// The file in `/proc/self` that WebAssembly holds open.
@@ -52,12 +52,12 @@ fn usage() -> MutexGuard<'static, Usage> {
 }
 
 /// Opens a state that other threads share, if this addon can be the backend of the process.
-pub(crate) fn as_backend(page: &mut Page, open: impl FnOnce(&mut Page) -> u32) -> u32 {
+pub(crate) fn as_backend(frame: &mut Frame, open: impl FnOnce(&mut Frame) -> u32) -> u32 {
     let opening = match begin_opening() {
         Ok(opening) => opening,
-        Err(conflict) => return page.refuse_conflict(&conflict),
+        Err(conflict) => return frame.refuse_conflict(&conflict),
     };
-    let status = open(page);
+    let status = open(frame);
     if status == 0 {
         opening.confirm();
     }

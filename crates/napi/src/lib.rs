@@ -3,26 +3,26 @@
 //! Names and order are those of `crates/wasm`, which has no files and writes into no other memory than its own, and therefore has no
 //! `local`, `local_async`, `when_opened`, `opened`, `abandon`, `default_dir`, `file` and `fill`.
 //!
-//! The functions are free functions that pass numbers, and a page of memory holds everything else: class methods and strings
+//! The functions are free functions that pass numbers, and a frame of memory holds everything else: class methods and strings
 //! cost several times the work that they carry (`docs/design.md`). `fill` takes an array as well: a copy of its IDs costs more.
 //!
 //! What is more than translation has a file: a process uses one copy of the addon (`copies.rs`) and one backend (`backends.rs`), and
-//! has one registry, behind a lock, which all worker threads share; a realm has its pages (`pages.rs`); and a state file is opened on
+//! has one registry, behind a lock, which all worker threads share; a realm has its frames (`frames.rs`); and a state file is opened on
 //! a thread ([`openings`]).
 
 mod backends;
 mod copies;
-mod pages;
+mod frames;
 
 use std::sync::{Mutex, PoisonError};
 
 use backends::as_backend;
-use frazil::abi::{ABI, LocalOpening, NO_ID, Page, ceiling_call, lease_call, segment_call, slot};
+use frames::with_frame;
+use frazil::abi::{ABI, Frame, LocalOpening, NO_ID, ceiling_call, lease_call, segment_call, slot};
 use frazil::{Code, Registry};
 use frazil_local::openings;
 use napi::bindgen_prelude::{Env, Error, Object, Result, Uint8Array, Unknown};
 use napi_derive::napi;
-use pages::with_page;
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry::new());
 
@@ -33,55 +33,56 @@ pub fn abi() -> u32 {
     ABI
 }
 
-/// A page that was made: its number, and its memory.
+/// A frame that was made: its number, and its memory.
 #[napi(object)]
-pub struct NewPage {
+pub struct NewFrame {
     /// The number that the other calls take.
-    pub page: u32,
+    pub frame: u32,
     /// A view of a `SharedArrayBuffer`.
     pub memory: Uint8Array,
 }
 
-/// Makes a page, which exists as long as the owner does.
+/// Makes a frame, which exists as long as the owner does.
 ///
 /// # Errors
 /// `InvalidArg` for an owner that is no object, and where a replaced constructor made the memory. `STATE_CONFLICT` where the
 /// process uses another copy of this addon, whose states this one cannot share.
 #[napi]
-pub fn page(env: &Env, owner: Object<'_>) -> Result<NewPage, String> {
+pub fn frame(env: &Env, owner: Object<'_>) -> Result<NewFrame, String> {
     copies::mark_in_use().map_err(|conflict| Error::new(Code::StateConflict.name().to_owned(), conflict))?;
-    let (page, memory) = pages::make(*env, owner).map_err(|error| Error::new(error.status.to_string(), error.reason.clone()))?;
-    Ok(NewPage { page, memory })
+    let (frame, memory) =
+        frames::make(*env, owner).map_err(|error| Error::new(error.status.to_string(), error.reason.clone()))?;
+    Ok(NewFrame { frame, memory })
 }
 
 /// `Handles::open`.
 #[napi]
 #[must_use]
-pub fn open(page: u32) -> u32 {
+pub fn open(frame: u32) -> u32 {
     // A thread that panicked while it opened left the registry consistent: a state is added in one step, at the end.
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
-    with_page(page, Code::Closed as u32, |handles, page| {
-        if [slot::PRIVATE, slot::UNSHARED].iter().any(|at| page.numbers[*at] != 0.0) {
-            return handles.open(page, &mut registry);
+    with_frame(frame, Code::Closed as u32, |handles, frame| {
+        if [slot::PRIVATE, slot::UNSHARED].iter().any(|at| frame.numbers[*at] != 0.0) {
+            return handles.open(frame, &mut registry);
         }
-        as_backend(page, |page| handles.open(page, &mut registry))
+        as_backend(frame, |frame| handles.open(frame, &mut registry))
     })
 }
 
 /// `Handles::local`, on a state file.
 #[napi]
 #[must_use]
-pub fn local(page: u32) -> u32 {
-    with_page(page, Code::Closed as u32, |handles, page| {
-        as_backend(page, |page| handles.local(page, |request| Ok(frazil_local::attach(request)?)))
+pub fn local(frame: u32) -> u32 {
+    with_frame(frame, Code::Closed as u32, |handles, frame| {
+        as_backend(frame, |frame| handles.local(frame, |request| Ok(frazil_local::attach(request)?)))
     })
 }
 
 /// The first half of [`local`], which does not block the event loop: a ticket for [`when_opened`], [`opened`] and [`abandon`].
 #[napi]
 #[must_use]
-pub fn local_async(page: u32) -> u32 {
-    let request = with_page(page, None, |_, page| Some(LocalOpening::of(page)));
+pub fn local_async(frame: u32) -> u32 {
+    let request = with_frame(frame, None, |_, frame| Some(LocalOpening::of(frame)));
     request.map_or(openings::NO_TICKET, openings::begin)
 }
 
@@ -99,10 +100,12 @@ pub fn when_opened(env: &Env, ticket: u32) -> Result<Object<'_>> {
 /// The second half: `Handles::opened`, for a ticket, once.
 #[napi]
 #[must_use]
-pub fn opened(page: u32, ticket: u32) -> u32 {
+pub fn opened(frame: u32, ticket: u32) -> u32 {
     let opened = openings::take(ticket);
     let closed = Code::Closed as u32;
-    with_page(page, closed, |handles, page| opened.map_or(closed, |opened| as_backend(page, |page| handles.opened(page, opened))))
+    with_frame(frame, closed, |handles, frame| {
+        opened.map_or(closed, |opened| as_backend(frame, |frame| handles.opened(frame, opened)))
+    })
 }
 
 /// Instead of the second half, if the result is not wanted any more: the promise is resolved, and what is opened is closed.
@@ -120,94 +123,94 @@ pub fn default_dir() -> Option<String> {
 
 /// `Handles::release`.
 #[napi]
-pub fn release(page: u32, handle: f64) {
-    with_page(page, (), |handles, _| handles.release(handle));
+pub fn release(frame: u32, handle: f64) {
+    with_frame(frame, (), |handles, _| handles.release(handle));
 }
 
 /// `Handles::admit`.
 #[napi]
 #[must_use]
-pub fn admit(page: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
-    with_page(page, Code::Closed as u32, |handles, page| handles.admit(page, handle, count, wait_ms))
+pub fn admit(frame: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
+    with_frame(frame, Code::Closed as u32, |handles, frame| handles.admit(frame, handle, count, wait_ms))
 }
 
 /// `Handles::reserve`.
 #[napi]
 #[must_use]
-pub fn reserve(page: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
-    with_page(page, Code::Closed as u32, |handles, page| handles.reserve(page, handle, now_ms, want, confirmed))
+pub fn reserve(frame: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+    with_frame(frame, Code::Closed as u32, |handles, frame| handles.reserve(frame, handle, now_ms, want, confirmed))
 }
 
 /// `Handles::fill`, on a `BigUint64Array` of the caller.
 #[napi]
 #[must_use]
-pub fn fill(env: &Env, page: u32, handle: f64, now_ms: f64, confirmed: bool, target: Unknown<'_>) -> u32 {
-    with_page(page, Code::Closed as u32, |handles, page| {
+pub fn fill(env: &Env, frame: u32, handle: f64, now_ms: f64, confirmed: bool, target: Unknown<'_>) -> u32 {
+    with_frame(frame, Code::Closed as u32, |handles, frame| {
         // SAFETY: the slice is dropped before this call returns to JavaScript, and no other is made of the array.
-        let elements = unsafe { pages::elements_of(env, target) };
-        handles.fill(page, handle, now_ms, elements, confirmed)
+        let elements = unsafe { frames::elements_of(env, target) };
+        handles.fill(frame, handle, now_ms, elements, confirmed)
     })
 }
 
 /// `Handles::next`.
 #[napi]
 #[must_use]
-pub fn next(page: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-    with_page(page, NO_ID, |handles, page| handles.next(page, handle, now_ms, confirmed))
+pub fn next(frame: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
+    with_frame(frame, NO_ID, |handles, frame| handles.next(frame, handle, now_ms, confirmed))
 }
 
 /// `Handles::health`.
 #[napi]
 #[must_use]
-pub fn health(page: u32, handle: f64, now_ms: f64) -> u32 {
-    with_page(page, Code::Closed as u32, |handles, page| handles.health(page, handle, now_ms))
+pub fn health(frame: u32, handle: f64, now_ms: f64) -> u32 {
+    with_frame(frame, Code::Closed as u32, |handles, frame| handles.health(frame, handle, now_ms))
 }
 
 /// `Handles::lease`. The random numbers come from the kernel: two copies of a restored virtual machine must not draw the same.
 #[napi]
 #[must_use]
-pub fn lease(page: u32, handle: f64, call: u32) -> u32 {
+pub fn lease(frame: u32, handle: f64, call: u32) -> u32 {
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
-    with_page(page, Code::Closed as u32, |handles, page| {
-        draw_random(page);
+    with_frame(frame, Code::Closed as u32, |handles, frame| {
+        draw_random(frame);
         if call == lease_call::OPEN {
-            return as_backend(page, |page| handles.lease(page, &mut registry, handle, call));
+            return as_backend(frame, |frame| handles.lease(frame, &mut registry, handle, call));
         }
-        handles.lease(page, &mut registry, handle, call)
+        handles.lease(frame, &mut registry, handle, call)
     })
 }
 
 /// `Handles::ceiling`, with random numbers as for leases.
 #[napi]
 #[must_use]
-pub fn ceiling(page: u32, handle: f64, call: u32) -> u32 {
-    with_page(page, Code::Closed as u32, |handles, page| {
+pub fn ceiling(frame: u32, handle: f64, call: u32) -> u32 {
+    with_frame(frame, Code::Closed as u32, |handles, frame| {
         if call == ceiling_call::OPEN {
-            draw_random(page);
-            return as_backend(page, |page| handles.ceiling(page, handle, call));
+            draw_random(frame);
+            return as_backend(frame, |frame| handles.ceiling(frame, handle, call));
         }
-        handles.ceiling(page, handle, call)
+        handles.ceiling(frame, handle, call)
     })
 }
 
 /// `Handles::segment`, with random numbers as for leases.
 #[napi]
 #[must_use]
-pub fn segment(page: u32, handle: f64, call: u32) -> u32 {
-    with_page(page, Code::Closed as u32, |handles, page| {
+pub fn segment(frame: u32, handle: f64, call: u32) -> u32 {
+    with_frame(frame, Code::Closed as u32, |handles, frame| {
         // These need none, and are frequent.
         if !matches!(call, segment_call::DRAW | segment_call::STATUS | segment_call::WRITE) {
-            draw_random(page);
+            draw_random(frame);
         }
-        handles.segment(page, handle, call)
+        handles.segment(frame, handle, call)
     })
 }
 
 /// Writes random numbers of the kernel into the page. Not numbers if there are none, which the core refuses.
-fn draw_random(page: &mut Page) {
+fn draw_random(frame: &mut Frame) {
     let mut random = [0; 32];
     let is_drawn = getrandom::fill(&mut random).is_ok();
-    for (number, word) in page.numbers[slot::RANDOM..].iter_mut().zip(random.as_chunks().0) {
+    for (number, word) in frame.numbers[slot::RANDOM..].iter_mut().zip(random.as_chunks().0) {
         *number = if is_drawn { f64::from(u32::from_ne_bytes(*word)) } else { f64::NAN };
     }
 }
@@ -215,6 +218,6 @@ fn draw_random(page: &mut Page) {
 /// `Handles::file`.
 #[napi]
 #[must_use]
-pub fn file(page: u32, handle: f64) -> u32 {
-    with_page(page, Code::Closed as u32, |handles, page| handles.file(page, handle))
+pub fn file(frame: u32, handle: f64) -> u32 {
+    with_frame(frame, Code::Closed as u32, |handles, frame| handles.file(frame, handle))
 }

@@ -3,7 +3,7 @@
 //! `#[no_panic]` adds to a function a call of a symbol that does not exist, which runs if a panic unwinds through the function.
 //! If the optimiser proves that no panic is possible, it removes the call and the program links; otherwise the linker names the
 //! function. The functions take their input as arguments and are never inlined, so the optimiser knows only the types: the
-//! result holds for every machine, word, clock and page.
+//! result holds for every machine, word, clock and frame.
 //!
 //! * **Mutant**: with the feature `mutant` the program has a function that can panic, and must not link.
 //! * **Not shown**: panics in a caller's own `Clock` or `ClockIds`, and in functions that allocate (opening, layouts).
@@ -14,7 +14,7 @@
 
 use core::hint::black_box;
 
-use frazil::abi::{Handles, Page};
+use frazil::abi::{Frame, Handles};
 use frazil::clock::ManualClock;
 use frazil::layout::{Columns, Parts};
 use frazil::mint::{Block, Health, Machine, Outcome, Reservation, Stats, Unshared, Window};
@@ -91,26 +91,26 @@ fn generator_stats(generator: &Generator) -> Stats {
 
 #[no_panic]
 #[inline(never)]
-fn handles_reserve(handles: &Handles, page: &mut Page, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
-    handles.reserve(page, handle, now_ms, want, confirmed)
+fn handles_reserve(handles: &Handles, frame: &mut Frame, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+    handles.reserve(frame, handle, now_ms, want, confirmed)
 }
 
 #[no_panic]
 #[inline(never)]
-fn handles_next(handles: &Handles, page: &mut Page, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-    handles.next(page, handle, now_ms, confirmed)
+fn handles_next(handles: &Handles, frame: &mut Frame, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
+    handles.next(frame, handle, now_ms, confirmed)
 }
 
 #[no_panic]
 #[inline(never)]
-fn handles_admit(handles: &Handles, page: &mut Page, handle: f64, count: f64, wait_ms: f64) -> u32 {
-    handles.admit(page, handle, count, wait_ms)
+fn handles_admit(handles: &Handles, frame: &mut Frame, handle: f64, count: f64, wait_ms: f64) -> u32 {
+    handles.admit(frame, handle, count, wait_ms)
 }
 
 #[no_panic]
 #[inline(never)]
-fn handles_health(handles: &Handles, page: &mut Page, handle: f64, now_ms: f64) -> u32 {
-    handles.health(page, handle, now_ms)
+fn handles_health(handles: &Handles, frame: &mut Frame, handle: f64, now_ms: f64) -> u32 {
+    handles.health(frame, handle, now_ms)
 }
 
 #[no_panic]

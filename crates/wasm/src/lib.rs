@@ -4,7 +4,7 @@
 //! glue of wasm-bindgen stays a few lines (`docs/design.md`).
 //!
 //! * **One registry and one handle table an instance**: WebAssembly instances share no memory.
-//! * **One static page**, whose number is its address. JavaScript takes a new view of it whenever the memory has grown.
+//! * **One static frame**, whose number is its address. JavaScript takes a new view of it whenever the memory has grown.
 //!
 //! Not covered: state files, and states that threads share. On WebAssembly the npm package refuses state files, and in worker
 //! threads of Node static node ids.
@@ -17,7 +17,7 @@ extern crate std;
 
 use core::cell::RefCell;
 
-use frazil::abi::{ABI, Handles, NO_ID, Page};
+use frazil::abi::{ABI, Frame, Handles, NO_ID};
 use frazil::{Code, Registry};
 use lol_alloc::{AssumeSingleThreaded, FreeListAllocator};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -36,7 +36,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 struct Instance {
     registry: Registry,
     handles: Handles,
-    page: Page,
+    frame: Frame,
 }
 
 /// A cell for a target with one thread.
@@ -49,11 +49,11 @@ compile_error!("this module is for one thread: `Single` would be unsound with sh
 unsafe impl Sync for Single {}
 
 static INSTANCE: Single =
-    Single(RefCell::new(Instance { registry: Registry::new(), handles: Handles::new(), page: Page::new() }));
+    Single(RefCell::new(Instance { registry: Registry::new(), handles: Handles::new(), frame: Frame::new() }));
 
-/// Runs a call on the page and its handle table. Returns `closed` where the page is not the one that `page` returned.
-fn with_page<T>(page: u32, closed: T, call: impl FnOnce(&mut Instance) -> T) -> T {
-    if page != self::page() {
+/// Runs a call on the frame and its handle table. Returns `closed` where the frame is not the one that `frame` returned.
+fn with_frame<T>(frame: u32, closed: T, call: impl FnOnce(&mut Instance) -> T) -> T {
+    if frame != self::frame() {
         return closed;
     }
     // Not `borrow_mut`, which brings the code of a message into the module that no panic prints.
@@ -68,76 +68,78 @@ pub fn abi() -> u32 {
     ABI
 }
 
-/// The number of the page: its address in the memory.
+/// The number of the frame: its address in the memory.
 #[wasm_bindgen]
 #[must_use]
-pub fn page() -> u32 {
+pub fn frame() -> u32 {
     // SAFETY: only an address is taken; nothing is read through it.
-    let page = unsafe { &raw const (*INSTANCE.0.as_ptr()).page };
+    let frame = unsafe { &raw const (*INSTANCE.0.as_ptr()).frame };
     #[expect(clippy::cast_possible_truncation, reason = "an address has 32 bits on this target")]
     {
-        page.addr() as u32
+        frame.addr() as u32
     }
 }
 
 /// `Handles::open`.
 #[wasm_bindgen]
 #[must_use]
-pub fn open(page: u32) -> u32 {
-    with_page(page, Code::Closed as u32, |Instance { registry, handles, page }| handles.open(page, registry))
+pub fn open(frame: u32) -> u32 {
+    with_frame(frame, Code::Closed as u32, |Instance { registry, handles, frame }| handles.open(frame, registry))
 }
 
 /// `Handles::release`.
 #[wasm_bindgen]
-pub fn release(page: u32, handle: f64) {
-    with_page(page, (), |Instance { handles, .. }| handles.release(handle));
+pub fn release(frame: u32, handle: f64) {
+    with_frame(frame, (), |Instance { handles, .. }| handles.release(handle));
 }
 
 /// `Handles::admit`.
 #[wasm_bindgen]
 #[must_use]
-pub fn admit(page: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
-    with_page(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.admit(page, handle, count, wait_ms))
+pub fn admit(frame: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
+    with_frame(frame, Code::Closed as u32, |Instance { handles, frame, .. }| handles.admit(frame, handle, count, wait_ms))
 }
 
 /// `Handles::reserve`.
 #[wasm_bindgen]
 #[must_use]
-pub fn reserve(page: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
-    with_page(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.reserve(page, handle, now_ms, want, confirmed))
+pub fn reserve(frame: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+    with_frame(frame, Code::Closed as u32, |Instance { handles, frame, .. }| {
+        handles.reserve(frame, handle, now_ms, want, confirmed)
+    })
 }
 
 /// `Handles::next`.
 #[wasm_bindgen]
 #[must_use]
-pub fn next(page: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-    with_page(page, NO_ID, |Instance { handles, page, .. }| handles.next(page, handle, now_ms, confirmed))
+pub fn next(frame: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
+    with_frame(frame, NO_ID, |Instance { handles, frame, .. }| handles.next(frame, handle, now_ms, confirmed))
 }
 
 /// `Handles::health`.
 #[wasm_bindgen]
 #[must_use]
-pub fn health(page: u32, handle: f64, now_ms: f64) -> u32 {
-    with_page(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.health(page, handle, now_ms))
+pub fn health(frame: u32, handle: f64, now_ms: f64) -> u32 {
+    with_frame(frame, Code::Closed as u32, |Instance { handles, frame, .. }| handles.health(frame, handle, now_ms))
 }
 
 /// `Handles::lease`.
 #[wasm_bindgen]
 #[must_use]
-pub fn lease(page: u32, handle: f64, call: u32) -> u32 {
-    with_page(page, Code::Closed as u32, |Instance { registry, handles, page }| handles.lease(page, registry, handle, call))
+pub fn lease(frame: u32, handle: f64, call: u32) -> u32 {
+    with_frame(frame, Code::Closed as u32, |Instance { registry, handles, frame }| handles.lease(frame, registry, handle, call))
 }
 
 /// `Handles::ceiling`.
 #[wasm_bindgen]
 #[must_use]
-pub fn ceiling(page: u32, handle: f64, call: u32) -> u32 {
-    with_page(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.ceiling(page, handle, call))
+pub fn ceiling(frame: u32, handle: f64, call: u32) -> u32 {
+    with_frame(frame, Code::Closed as u32, |Instance { handles, frame, .. }| handles.ceiling(frame, handle, call))
 }
 
 /// `Handles::segment`.
 #[wasm_bindgen]
 #[must_use]
-pub fn segment(page: u32, handle: f64, call: u32) -> u32 {
-    with_page(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.segment(page, handle, call))
+pub fn segment(frame: u32, handle: f64, call: u32) -> u32 {
+    with_frame(frame, Code::Closed as u32, |Instance { handles, frame, .. }| handles.segment(frame, handle, call))
 }

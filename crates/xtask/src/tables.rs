@@ -26,7 +26,7 @@ pub(crate) fn files() -> Vec<GeneratedFile> {
         GeneratedFile { path: "npm/frazil/src/generated/layouts.ts", text: layouts() },
         GeneratedFile { path: "npm/frazil/src/generated/errors.ts", text: errors() },
         GeneratedFile { path: "npm/frazil/src/generated/rules.ts", text: rules() },
-        GeneratedFile { path: "npm/frazil/src/generated/page.ts", text: abi::page() },
+        GeneratedFile { path: "npm/frazil/src/generated/abi.ts", text: abi::frame() },
         GeneratedFile { path: "npm/frazil/src/generated/native.ts", text: abi::native() },
         GeneratedFile { path: "npm/frazil/src/generated/lease.ts", text: abi::lease() },
         GeneratedFile { path: "npm/frazil/src/generated/segment.ts", text: abi::segment() },

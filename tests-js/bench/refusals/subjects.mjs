@@ -19,8 +19,8 @@ function coded(ClockError) {
   throw error;
 }
 /** The same after what any refusal asks the core: two calls that it refuses at once, since no generator has that handle. */
-function asked(ClockError, { calls, page }) {
-  const status = calls.reserve(page, -1, nowMs, 1, false) && calls.reserve(page, -1, nowMs, 1, true);
+function asked(ClockError, { calls, frame }) {
+  const status = calls.reserve(frame, -1, nowMs, 1, false) && calls.reserve(frame, -1, nowMs, 1, true);
   if (status === 0) throw new Error("the core refused nothing");
   coded(ClockError);
 }

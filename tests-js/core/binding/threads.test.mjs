@@ -1,4 +1,4 @@
-// Threads that are terminated in the middle of a call, and a page that another thread writes to while the addon uses it.
+// Threads that are terminated in the middle of a call, and a frame that another thread writes to while the addon uses it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { slot } from "../../vectors/generated-tables.mjs";
@@ -63,7 +63,7 @@ test("threads that are terminated in mid-call cause no repeat", needsAddon, asyn
 });
 
 test(
-  "a page that another thread writes to during calls causes wrong numbers at worst, and no crash",
+  "a frame that another thread writes to during calls causes wrong numbers at worst, and no crash",
   needsAddon,
   async () => {
     const script = `
@@ -71,7 +71,7 @@ test(
     import { Worker } from "node:worker_threads";
     const addon = createRequire(import.meta.url)("frazil-linux-x64-gnu");
     const owner = {};
-    const { page, memory } = addon.page(owner);
+    const { frame, memory } = addon.frame(owner);
     const worker = new Worker(\`
       const { buffer } = require("node:worker_threads").workerData;
       const [numbers, bytes] = [new Float64Array(buffer, 0, ${slot.NUMBERS}), new Uint8Array(buffer)];
@@ -92,13 +92,13 @@ test(
       numbers[slot.FIELD_COUNT] = 3;
       numbers.set([0, 41, 1, 10, 3, 12], slot.FIELDS);
       numbers[slot.SEQUENCE_START] = 0;
-      statuses.add(addon.open(page));
+      statuses.add(addon.open(frame));
       const handle = numbers[slot.HANDLE];
       for (const answer of [
-        addon.reserve(page, handle, 1.8e12, 4096, true), addon.health(page, handle, 1.8e12), addon.file(page, handle),
-        addon.admit(page, numbers[slot.HANDLE], 5, 10), addon.next(page, handle, 1.8e12, true),
+        addon.reserve(frame, handle, 1.8e12, 4096, true), addon.health(frame, handle, 1.8e12), addon.file(frame, handle),
+        addon.admit(frame, numbers[slot.HANDLE], 5, 10), addon.next(frame, handle, 1.8e12, true),
       ]) statuses.add(Number(answer < 256n && answer));
-      addon.release(page, handle);
+      addon.release(frame, handle);
     }
     await worker.terminate();
     process.stdout.write(JSON.stringify([...statuses]));

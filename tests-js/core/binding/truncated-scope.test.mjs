@@ -1,4 +1,4 @@
-// Texts that do not fit into the page: a truncated scope would be another name, and so another ID space.
+// Texts that do not fit into the frame: a truncated scope would be another name, and so another ID space.
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { entry, inNewProcess, needsLinux } from "./node-process.mjs";
 
 test(
-  "a scope that does not fit into the page behind a long directory is refused, and not truncated",
+  "a scope that does not fit into the frame behind a long directory is refused, and not truncated",
   needsLinux,
   async (t) => {
     const dir = mkdtempSync(join(tmpdir(), "frazil-cut-off-"));

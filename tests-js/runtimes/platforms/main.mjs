@@ -44,7 +44,7 @@ const issuedBy = (answers) => {
 };
 
 /** A copy of the installed packages in another folder. */
-function copyOf(carrier) {
+function copyOf(platformPackage) {
   const require = createRequire(here);
   const folder = join(dirname(here), "second");
   const copy = (name, files) => {
@@ -56,7 +56,7 @@ function copyOf(carrier) {
     }
     return to;
   };
-  copy(carrier, ["package.json", "frazil.node"]);
+  copy(platformPackage, ["package.json", "frazil.node"]);
   return join(copy("frazil", ["package.json", "dist/node.cjs"]), "dist/node.cjs");
 }
 
@@ -94,12 +94,12 @@ const CHECKS = {
     return { shared: await inTurn(task), unshared: await inTurn({ ...task, unshared: true }) };
   },
   /** A copy of the addon beside the one in use; and the one in use once more. */
-  async copies(carrier) {
+  async copies(platformPackage) {
     const { Snowflake } = await import("frazil");
     const ids = new Snowflake({ node: 9 });
     await ids.nextAsync();
     const task = { node: 10, count: 1 };
-    const second = await inWorker({ ...task, from: copyOf(carrier) });
+    const second = await inWorker({ ...task, from: copyOf(platformPackage) });
     return { second: second.code ?? "minted", same: issuedBy([await inWorker(task)]).issued };
   },
 };

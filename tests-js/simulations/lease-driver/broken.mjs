@@ -19,7 +19,7 @@ export const BROKEN = {
       ],
       [
         'import { LeaseCall } from "../generated/lease.js";',
-        'import { LeaseCall } from "../generated/lease.js";\nimport { Slot } from "../generated/page.js";',
+        'import { LeaseCall } from "../generated/lease.js";\nimport { Slot } from "../generated/abi.js";',
       ],
       [
         "await this.release(releaseNoteIn(this.call(LeaseCall.CLOSE)));",

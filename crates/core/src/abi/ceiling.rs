@@ -5,8 +5,8 @@
 use alloc::boxed::Box;
 
 use super::calls::numbered_calls;
+use super::frame::Frame;
 use super::handles::{Handles, Minter};
-use super::memory::Page;
 use super::slots::slot;
 use crate::ceiling::{CeilingGenerator, CeilingRow};
 use crate::clock::millisecond_of;
@@ -24,7 +24,7 @@ numbered_calls! {
     LOOK = 1;
 }
 
-impl Page {
+impl Frame {
     fn read_row(&self) -> Result<Option<CeilingRow>> {
         if !self.flag(slot::HAS_ROW) {
             return Ok(None);
@@ -48,37 +48,38 @@ impl Handles {
     /// Opens a generator with a ceiling, or does with one what the number says ([`CEILING_CALLS`]).
     ///
     /// ```
-    /// # use frazil::abi::{CEILING_CALLS, Handles, Page};
+    /// # use frazil::abi::{CEILING_CALLS, Handles, Frame};
     /// let look = CEILING_CALLS.iter().position(|name| *name == "LOOK").unwrap();
-    /// assert_eq!(Handles::new().ceiling(&mut Page::new(), 0.0, look as u32), frazil::Code::Closed as u32);
+    /// assert_eq!(Handles::new().ceiling(&mut Frame::new(), 0.0, look as u32), frazil::Code::Closed as u32);
     /// ```
-    pub fn ceiling(&mut self, page: &mut Page, handle: f64, call: u32) -> u32 {
-        let done = if call == ceiling_call::OPEN { self.open_ceiling(page) } else { self.look(page, handle) };
-        done.map_or_else(|error| page.refuse(error), |()| 0)
+    pub fn ceiling(&mut self, frame: &mut Frame, handle: f64, call: u32) -> u32 {
+        let done = if call == ceiling_call::OPEN { self.open_ceiling(frame) } else { self.look(frame, handle) };
+        done.map_or_else(|error| frame.refuse(error), |()| 0)
     }
 
     #[inline(never)] // for the size of the WebAssembly module
-    fn open_ceiling(&mut self, page: &mut Page) -> Result<()> {
-        let geometry = page.read_geometry()?;
-        let node = page.read_node(&geometry)?;
-        let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_LEAD_MS)?;
+    fn open_ceiling(&mut self, frame: &mut Frame) -> Result<()> {
+        let geometry = frame.read_geometry()?;
+        let node = frame.read_node(&geometry)?;
+        let max_lead_ms = frame.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_LEAD_MS)?;
         let machine = Machine::from_geometry_with_max_lead(geometry, node, max_lead_ms)?;
-        page.read_wait_limits()?;
-        let start = page.read_sequence_start()?;
+        frame.read_wait_limits()?;
+        let start = frame.read_sequence_start()?;
         // 53 bits, which a number holds.
         #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
-        let mark = ((page.read_bits(slot::RANDOM)? >> 75) as u64 as f64).to_bits();
-        page.write_opened(&machine, 0);
-        page.numbers[slot::MAX_BLOCK] = 0.0;
-        page.numbers[slot::HANDLE] = self.insert(Minter::Ceiling(Box::new(CeilingGenerator::from_machine(machine, start, mark))));
+        let mark = ((frame.read_bits(slot::RANDOM)? >> 75) as u64 as f64).to_bits();
+        frame.write_opened(&machine, 0);
+        frame.numbers[slot::MAX_BLOCK] = 0.0;
+        frame.numbers[slot::HANDLE] =
+            self.insert(Minter::Ceiling(Box::new(CeilingGenerator::from_machine(machine, start, mark))));
         Ok(())
     }
 
-    fn look(&mut self, page: &mut Page, handle: f64) -> Result<()> {
+    fn look(&mut self, frame: &mut Frame, handle: f64) -> Result<()> {
         let ids = self.ceiling_mut(handle)?;
-        let row = page.read_row()?;
+        let row = frame.read_row()?;
         // A clock that shows no time needs no write. The reservation refuses it.
-        page.write_row(millisecond_of(page.number(slot::WALL_MS)).ok().and_then(|now_ms| ids.look(row, now_ms)));
+        frame.write_row(millisecond_of(frame.number(slot::WALL_MS)).ok().and_then(|now_ms| ids.look(row, now_ms)));
         Ok(())
     }
 }

@@ -1,9 +1,9 @@
-//! The handle table: the open generators of a page, by number.
+//! The handle table: the open generators of a frame, by number.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::memory::Page;
+use super::frame::Frame;
 use crate::ceiling::CeilingGenerator;
 #[cfg(feature = "std")]
 use crate::error::Rule;
@@ -30,7 +30,7 @@ const fn is_same(one: f64, other: f64) -> bool {
     one.to_bits() == other.to_bits()
 }
 
-/// The generators that one page has open, by handle.
+/// The generators that one frame has open, by handle.
 ///
 /// Equal generators share one handle, so opening a generator for each request does not grow the table. A private generator has a
 /// handle of its own until it is released. No handle is given twice: a call that comes after the release, or began before it, is
@@ -38,9 +38,9 @@ const fn is_same(one: f64, other: f64) -> bool {
 ///
 /// ```
 /// use frazil::Registry;
-/// use frazil::abi::{Handles, Page, slot};
-/// let (mut registry, mut handles, mut page) = (Registry::new(), Handles::new(), Page::new());
-/// assert_eq!(handles.open(&mut page, &mut registry), frazil::Code::InvalidLayout as u32); // a page of zeros is no layout
+/// use frazil::abi::{Handles, Frame, slot};
+/// let (mut registry, mut handles, mut frame) = (Registry::new(), Handles::new(), Frame::new());
+/// assert_eq!(handles.open(&mut frame, &mut registry), frazil::Code::InvalidLayout as u32); // a frame of zeros is no layout
 /// ```
 #[derive(Debug, Default)]
 pub struct Handles {
@@ -183,16 +183,16 @@ impl Handles {
     }
 
     /// Writes an error and, if the keeper of the state caused it, the keeper's explanation. Returns the status.
-    pub(super) fn refuse(&self, page: &mut Page, handle: f64, error: Error) -> u32 {
+    pub(super) fn refuse(&self, frame: &mut Frame, handle: f64, error: Error) -> u32 {
         #[cfg(feature = "std")]
         if error.rule() == Rule::None
             && let Ok(generator) = self.generator(handle)
             && let Some(keeper) = generator.keeper()
             && keeper.fault().is_some_and(|fault| fault.code() == error.code())
         {
-            return page.refuse_with_text(error, keeper.explain().as_deref());
+            return frame.refuse_with_text(error, keeper.explain().as_deref());
         }
         let _: (&Self, f64) = (self, handle);
-        page.refuse(error)
+        frame.refuse(error)
     }
 }

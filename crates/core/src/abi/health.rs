@@ -1,7 +1,7 @@
 //! The condition of a generator: `health`.
 
+use super::frame::Frame;
 use super::handles::{Handles, Minter};
-use super::memory::Page;
 use super::slots::slot;
 use crate::ceiling::CeilingGenerator;
 use crate::clock::millisecond_of;
@@ -9,17 +9,17 @@ use crate::error::Result;
 
 impl Handles {
     /// Writes the condition of the generator at a time. The status is 0, or that of the refusal that a call would get now.
-    pub fn health(&self, page: &mut Page, handle: f64, now_ms: f64) -> u32 {
-        self.try_health(page, handle, now_ms).unwrap_or_else(|error| self.refuse(page, handle, error))
+    pub fn health(&self, frame: &mut Frame, handle: f64, now_ms: f64) -> u32 {
+        self.try_health(frame, handle, now_ms).unwrap_or_else(|error| self.refuse(frame, handle, error))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
-    fn try_health(&self, page: &mut Page, handle: f64, now_ms: f64) -> Result<u32> {
+    fn try_health(&self, frame: &mut Frame, handle: f64, now_ms: f64) -> Result<u32> {
         let minter = self.minter(handle)?;
         let generator = minter.generator()?;
         let mut health = generator.health(millisecond_of(now_ms)?);
         match minter {
-            Minter::Leased(ids) => health = ids.leased_health(health, page.read_clocks()?),
+            Minter::Leased(ids) => health = ids.leased_health(health, frame.read_clocks()?),
             Minter::Ceiling(_) => health = CeilingGenerator::without_expiry(health),
             _ => {}
         }
@@ -35,7 +35,7 @@ impl Handles {
             (slot::REMAINING_MS, health.remaining_ms),
             (slot::ENDS_SOON, u64::from(health.ends_soon)),
         ] {
-            page.set_number(at, value as f64);
+            frame.set_number(at, value as f64);
         }
         health.refusal.map_or(Ok(0), Err)
     }

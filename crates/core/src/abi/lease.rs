@@ -1,13 +1,13 @@
 //! Leases: `lease`, one call with a number for what it does.
 //!
 //! JavaScript carries requests to the store and answers back; what they mean is decided here ([`LeasedGenerator`]). Grants and
-//! nonces cross as four numbers of 32 bits. The readings of both clocks are in the page before each call.
+//! nonces cross as four numbers of 32 bits. The readings of both clocks are in the frame before each call.
 
 use alloc::boxed::Box;
 
 use super::calls::numbered_calls;
+use super::frame::Frame;
 use super::handles::{Handles, Minter};
-use super::memory::Page;
 use super::opening::MAX_WAIT_MS;
 use super::slots::slot;
 use crate::asking::Nonce;
@@ -75,7 +75,7 @@ numbered_calls! {
     EXTENDED = 2;
     /// The lease is lost.
     ENDED = 3;
-    /// Of `TAKE`: the lease was given up, and the page says what to tell the store.
+    /// Of `TAKE`: the lease was given up, and the frame says what to tell the store.
     DECLINED = 4;
     /// Of `REFUSE` and `FAIL`: the outcome of the attempt counts already.
     DROPPED = 5;
@@ -102,7 +102,7 @@ numbered_calls! {
     OTHER = 6;
 }
 
-impl Page {
+impl Frame {
     /// Reads both clocks.
     pub(super) fn read_clocks(&self) -> Result<Readings> {
         self.read_readings(slot::WALL_MS, slot::MONOTONIC_MS)
@@ -248,101 +248,101 @@ impl Handles {
     ///
     /// ```
     /// # use frazil::Registry;
-    /// # use frazil::abi::{Handles, LEASE_CALLS, Page};
+    /// # use frazil::abi::{Handles, LEASE_CALLS, Frame};
     /// let ask = LEASE_CALLS.iter().position(|name| *name == "ASK").unwrap();
-    /// let status = Handles::new().lease(&mut Page::new(), &mut Registry::new(), 0.0, ask as u32);
+    /// let status = Handles::new().lease(&mut Frame::new(), &mut Registry::new(), 0.0, ask as u32);
     /// assert_eq!(status, frazil::Code::Closed as u32);
     /// ```
-    pub fn lease(&mut self, page: &mut Page, registry: &mut Registry, handle: f64, call: u32) -> u32 {
-        self.try_lease(page, registry, handle, call).map_or_else(|error| page.refuse(error), |()| 0)
+    pub fn lease(&mut self, frame: &mut Frame, registry: &mut Registry, handle: f64, call: u32) -> u32 {
+        self.try_lease(frame, registry, handle, call).map_or_else(|error| frame.refuse(error), |()| 0)
     }
 
-    fn try_lease(&mut self, page: &mut Page, registry: &mut Registry, handle: f64, call: u32) -> Result<()> {
+    fn try_lease(&mut self, frame: &mut Frame, registry: &mut Registry, handle: f64, call: u32) -> Result<()> {
         match call {
-            lease_call::OPEN => return self.open_leased(page),
+            lease_call::OPEN => return self.open_leased(frame),
             // Needs no clock: a program whose clocks are broken can still close what it opened.
             lease_call::CLOSE => {
                 let release = self.leased_mut(handle)?.close();
-                page.write_release(release);
+                frame.write_release(release);
                 return Ok(());
             }
             _ => {}
         }
-        let now = page.read_clocks()?;
-        let shown_ms = millisecond_of(page.number(slot::SHOWN_MS))?;
+        let now = frame.read_clocks()?;
+        let shown_ms = millisecond_of(frame.number(slot::SHOWN_MS))?;
         let ids = self.leased_mut(handle)?;
         ids.has_shown(shown_ms, now);
         let monotonic_ms = ids.lease_ms(now);
         match call {
             lease_call::ASK => {
-                let request = ids.ask(monotonic_ms, page.read_random()?);
-                page.write_request(request);
+                let request = ids.ask(monotonic_ms, frame.read_random()?);
+                frame.write_request(request);
                 #[expect(clippy::cast_precision_loss, reason = "below 2^53: each request takes time")]
                 {
-                    page.numbers[slot::ASKED_NUMBER] = ids.requests() as f64;
+                    frame.numbers[slot::ASKED_NUMBER] = ids.requests() as f64;
                 }
             }
-            lease_call::TAKE => match ids.answered(&page.read_answer()?, page.read_asked()?, now, registry)? {
-                Taken::Changed(change) => page.write_change(change),
+            lease_call::TAKE => match ids.answered(&frame.read_answer()?, frame.read_asked()?, now, registry)? {
+                Taken::Changed(change) => frame.write_change(change),
                 Taken::Declined(release) => {
-                    page.write_change_number(lease_change::DECLINED);
-                    page.write_release(Some(release));
+                    frame.write_change_number(lease_change::DECLINED);
+                    frame.write_release(Some(release));
                 }
             },
             lease_call::REFUSE => {
-                let (number, grant) = (page.read_number()?, Grant(page.read_bits(slot::GRANT)?));
-                match ids.refused(number, grant, page.read_refusal()?, monotonic_ms, page.read_jitter()?) {
-                    Some(change) => page.write_change(change),
-                    None => page.write_change_number(lease_change::DROPPED),
+                let (number, grant) = (frame.read_number()?, Grant(frame.read_bits(slot::GRANT)?));
+                match ids.refused(number, grant, frame.read_refusal()?, monotonic_ms, frame.read_jitter()?) {
+                    Some(change) => frame.write_change(change),
+                    None => frame.write_change_number(lease_change::DROPPED),
                 }
             }
-            lease_call::FENCED => ids.fence_answered(page.read_number()?, monotonic_ms),
+            lease_call::FENCED => ids.fence_answered(frame.read_number()?, monotonic_ms),
             lease_call::FAIL => {
-                let number = Some(page.read_number()?).filter(|number| *number > 0);
-                let counts = ids.failed(number, monotonic_ms, page.read_jitter()?);
-                page.write_change_number(if counts { lease_change::NONE } else { lease_change::DROPPED });
+                let number = Some(frame.read_number()?).filter(|number| *number > 0);
+                let counts = ids.failed(number, monotonic_ms, frame.read_jitter()?);
+                frame.write_change_number(if counts { lease_change::NONE } else { lease_change::DROPPED });
             }
             lease_call::HURRY => ids.hurry(monotonic_ms),
             _ => {}
         }
-        page.write_status(ids, now, monotonic_ms);
+        frame.write_status(ids, now, monotonic_ms);
         Ok(())
     }
 
     #[inline(never)] // for the size of the WebAssembly module
-    fn open_leased(&mut self, page: &mut Page) -> Result<()> {
-        let geometry = page.read_geometry()?;
+    fn open_leased(&mut self, frame: &mut Frame) -> Result<()> {
+        let geometry = frame.read_geometry()?;
         // The node id to ask for first. Which one is granted is the store's choice.
-        if page.flag(slot::HAS_NODE) {
-            let _: u64 = page.whole_number(slot::NODE, Code::InvalidNode, Subject::Node, 0, geometry.max_node())?;
+        if frame.flag(slot::HAS_NODE) {
+            let _: u64 = frame.whole_number(slot::NODE, Code::InvalidNode, Subject::Node, 0, geometry.max_node())?;
         }
-        let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_LEAD_MS)?;
-        page.read_wait_limits()?;
+        let max_lead_ms = frame.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_LEAD_MS)?;
+        frame.read_wait_limits()?;
         // What is no whole number is refused by the rule for windows: 0 is never one.
-        let window_ms = page.whole_number(slot::WINDOW_MS, Code::InvalidOption, Subject::WindowMs, 0, MAX_WAIT_MS).unwrap_or(0);
-        let by_calls = page.flag(slot::BY_CALLS);
+        let window_ms = frame.whole_number(slot::WINDOW_MS, Code::InvalidOption, Subject::WindowMs, 0, MAX_WAIT_MS).unwrap_or(0);
+        let by_calls = frame.flag(slot::BY_CALLS);
         let usual = LeaseTerms::usual(window_ms, by_calls, geometry.tick_ms.get())?;
-        let terms = if page.flag(slot::UNCOPIED) { usual.uncopied() } else { usual };
+        let terms = if frame.flag(slot::UNCOPIED) { usual.uncopied() } else { usual };
         let options = LeasedOptions {
             terms,
             max_lead_ms,
-            sequence_start: page.read_sequence_start()?,
-            id_time: if page.flag(slot::STORE_TIME) { IdTime::Store } else { IdTime::Wall },
+            sequence_start: frame.read_sequence_start()?,
+            id_time: if frame.flag(slot::STORE_TIME) { IdTime::Store } else { IdTime::Wall },
             by_calls,
-            default_scope: page.flag(slot::DEFAULT_SCOPE),
+            default_scope: frame.flag(slot::DEFAULT_SCOPE),
         };
         let ids = LeasedGenerator::from_geometry(geometry, options)?;
-        page.write_opened(ids.generator().machine(), 0);
+        frame.write_opened(ids.generator().machine(), 0);
         #[expect(clippy::cast_precision_loss, reason = "below 2^31")]
         {
-            page.numbers[slot::TIMEOUT_MS] = terms.timeout_ms() as f64;
+            frame.numbers[slot::TIMEOUT_MS] = terms.timeout_ms() as f64;
         }
-        page.numbers[slot::HANDLE] = self.insert(Minter::Leased(Box::new(ids)));
+        frame.numbers[slot::HANDLE] = self.insert(Minter::Leased(Box::new(ids)));
         Ok(())
     }
 }
 
-impl Page {
+impl Frame {
     /// Writes the condition of the lease, after every call.
     #[expect(clippy::cast_precision_loss, reason = "times and differences of times below 2^53")]
     fn write_status(&mut self, ids: &LeasedGenerator, now: Readings, monotonic_ms: u64) {

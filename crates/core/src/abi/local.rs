@@ -7,8 +7,8 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 
+use super::frame::Frame;
 use super::handles::{Handles, Minter};
-use super::memory::Page;
 use super::opening::MAX_WAIT_MS;
 use super::slots::slot;
 use crate::error::{Code, Error, Result, Subject};
@@ -51,12 +51,12 @@ pub struct LocalState {
     pub wait_ms: u64,
 }
 
-/// The opening of a state file, which can take seconds. It needs neither the handle table nor the page, so another thread can do
+/// The opening of a state file, which can take seconds. It needs neither the handle table nor the frame, so another thread can do
 /// it.
 ///
 /// ```
-/// use frazil::abi::{LocalOpening, Page};
-/// let refused = LocalOpening::of(&mut Page::new()); // a page of zeros is no layout, as Handles::opened will tell
+/// use frazil::abi::{LocalOpening, Frame};
+/// let refused = LocalOpening::of(&mut Frame::new()); // a frame of zeros is no layout, as Handles::opened will tell
 /// drop(refused.attach(|_| unreachable!()));
 /// ```
 #[derive(Debug)]
@@ -73,16 +73,16 @@ pub struct LocalOpened(core::result::Result<(PendingOpen, LocalState), (Error, S
 struct PendingOpen {
     machine: Machine,
     claim: Claim,
-    /// How long calls may wait. Kept here because other calls use the page in the meantime.
+    /// How long calls may wait. Kept here because other calls use the frame in the meantime.
     waits: [f64; 2],
 }
 
 impl LocalOpening {
-    /// Reads what a page asks for, and claims the layout and node id.
-    pub fn of(page: &mut Page) -> Self {
-        Self(Self::request(page).and_then(|request| {
+    /// Reads what a frame asks for, and claims the layout and node id.
+    pub fn of(frame: &mut Frame) -> Self {
+        Self(Self::request(frame).and_then(|request| {
             let claim = Claim::kept(&request.machine, request.scope.as_deref())?;
-            let waits = [page.numbers[slot::MAX_WAIT_MS], page.numbers[slot::MAX_ASYNC_WAIT_MS]];
+            let waits = [frame.numbers[slot::MAX_WAIT_MS], frame.numbers[slot::MAX_ASYNC_WAIT_MS]];
             Ok((PendingOpen { machine: request.machine, claim, waits }, request))
         }))
     }
@@ -93,23 +93,23 @@ impl LocalOpening {
         LocalOpened(pending.and_then(|(pending, request)| Ok((pending, attach(request)?))))
     }
 
-    /// Reads what the page asks for. Writes the wait limits in force.
-    fn request(page: &mut Page) -> Result<LocalRequest> {
-        let geometry = page.read_geometry()?;
-        let node_missing = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE);
-        let node = if node_missing { geometry.local_node() } else { page.read_node(&geometry)? };
-        let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_LEAD_MS)?;
+    /// Reads what the frame asks for. Writes the wait limits in force.
+    fn request(frame: &mut Frame) -> Result<LocalRequest> {
+        let geometry = frame.read_geometry()?;
+        let node_missing = !frame.flag(slot::HAS_NODE) && !frame.flag(slot::NODE_NONE);
+        let node = if node_missing { geometry.local_node() } else { frame.read_node(&geometry)? };
+        let max_lead_ms = frame.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_LEAD_MS)?;
         let machine = Machine::from_geometry_with_max_lead(geometry, node, max_lead_ms)?;
-        page.read_wait_limits()?;
+        frame.read_wait_limits()?;
         let start_wait_ms =
-            page.optional_number(slot::HAS_START_WAIT_MS, slot::START_WAIT_MS, Subject::StartWaitMs, MAX_WAIT_MS)?;
-        let sequence_start = page.read_sequence_start()?;
-        let [dir, scope, file_system] = page.read_texts([
+            frame.optional_number(slot::HAS_START_WAIT_MS, slot::START_WAIT_MS, Subject::StartWaitMs, MAX_WAIT_MS)?;
+        let sequence_start = frame.read_sequence_start()?;
+        let [dir, scope, file_system] = frame.read_texts([
             (slot::DIR_BYTES, Subject::Dir),
             (slot::SCOPE_BYTES, Subject::Scope),
             (slot::FILE_SYSTEM_BYTES, Subject::FileSystem),
         ])?;
-        let accept_unproven_platform = page.flag(slot::ACCEPT_UNPROVEN_PLATFORM);
+        let accept_unproven_platform = frame.flag(slot::ACCEPT_UNPROVEN_PLATFORM);
         Ok(LocalRequest {
             machine,
             node_missing,
@@ -129,64 +129,64 @@ impl Handles {
     /// before `attach` is called, and no lock is held during the call.
     ///
     /// ```
-    /// use frazil::abi::{Handles, Page};
-    /// let (mut handles, mut page) = (Handles::new(), Page::new());
-    /// let status = handles.local(&mut page, |_| unreachable!("a page of zeros is no layout"));
+    /// use frazil::abi::{Handles, Frame};
+    /// let (mut handles, mut frame) = (Handles::new(), Frame::new());
+    /// let status = handles.local(&mut frame, |_| unreachable!("a frame of zeros is no layout"));
     /// assert_eq!(status, frazil::Code::InvalidLayout as u32);
     /// ```
     pub fn local(
         &mut self,
-        page: &mut Page,
+        frame: &mut Frame,
         attach: impl FnOnce(LocalRequest) -> core::result::Result<LocalState, (Error, String)>,
     ) -> u32 {
-        let opening = LocalOpening::of(page);
-        self.opened(page, opening.attach(attach))
+        let opening = LocalOpening::of(frame);
+        self.opened(frame, opening.attach(attach))
     }
 
     /// The second half of a [`LocalOpening`]: writes what [`Handles::local`] writes, or why the opening was refused. It does not
-    /// read the page, which other calls may have changed.
+    /// read the frame, which other calls may have changed.
     ///
     /// ```
-    /// use frazil::abi::{Handles, LocalOpening, Page};
-    /// let (mut handles, mut page) = (Handles::new(), Page::new());
-    /// let opened = LocalOpening::of(&mut page).attach(|_| unreachable!("a page of zeros is no layout"));
-    /// assert_eq!(handles.opened(&mut page, opened), frazil::Code::InvalidLayout as u32);
+    /// use frazil::abi::{Handles, LocalOpening, Frame};
+    /// let (mut handles, mut frame) = (Handles::new(), Frame::new());
+    /// let opened = LocalOpening::of(&mut frame).attach(|_| unreachable!("a frame of zeros is no layout"));
+    /// assert_eq!(handles.opened(&mut frame, opened), frazil::Code::InvalidLayout as u32);
     /// ```
-    pub fn opened(&mut self, page: &mut Page, LocalOpened(opened): LocalOpened) -> u32 {
+    pub fn opened(&mut self, frame: &mut Frame, LocalOpened(opened): LocalOpened) -> u32 {
         match opened {
             Ok((pending, LocalState { keeper, wait_ms })) => {
                 // The claim is confirmed only now, so that a failed opening does not prevent a static generator.
                 pending.claim.confirm();
-                page.write_opened(&pending.machine, wait_ms);
-                [page.numbers[slot::MAX_WAIT_MS], page.numbers[slot::MAX_ASYNC_WAIT_MS]] = pending.waits;
+                frame.write_opened(&pending.machine, wait_ms);
+                [frame.numbers[slot::MAX_WAIT_MS], frame.numbers[slot::MAX_ASYNC_WAIT_MS]] = pending.waits;
                 // A node id has at most 32 bits.
-                page.numbers[slot::NODE] = f64::from(u32::try_from(pending.machine.node()).unwrap_or(u32::MAX));
-                page.numbers[slot::HANDLE] = self.insert(Minter::Generator(Generator::kept_by(pending.machine, keeper)));
+                frame.numbers[slot::NODE] = f64::from(u32::try_from(pending.machine.node()).unwrap_or(u32::MAX));
+                frame.numbers[slot::HANDLE] = self.insert(Minter::Generator(Generator::kept_by(pending.machine, keeper)));
                 0
             }
-            Err((error, text)) => page.refuse_with_text(error, Some(&text)),
+            Err((error, text)) => frame.refuse_with_text(error, Some(&text)),
         }
     }
 
     /// Writes what is known of the state file of a generator that `local` opened: its path and file system as text, and its
     /// numbers. `CLOSED` if no such generator is open, and `INVALID_ARGUMENT` if its state is the process's own.
     #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
-    pub fn file(&self, page: &mut Page, handle: f64) -> u32 {
+    pub fn file(&self, frame: &mut Frame, handle: f64) -> u32 {
         let own = Error::with_subject(Code::InvalidArgument, Subject::Generator);
         let kept = self.generator(handle).and_then(|generator| generator.keeper().and_then(Keeper::file).ok_or(own));
         let file = match kept {
             Ok(file) => file,
-            Err(error) => return page.refuse(error),
+            Err(error) => return frame.refuse(error),
         };
-        page.write_text(&(file.path.clone() + &file.file_system));
-        page.numbers[slot::PATH_BYTES] = file.path.len() as f64;
-        page.numbers[slot::LOCKED] = f64::from(u8::from(file.locked));
-        page.numbers[slot::BLIND] = f64::from(u8::from(file.blind));
-        page.numbers[slot::ATTACHED] = file.attached.map_or(f64::NAN, |count| count as f64);
+        frame.write_text(&(file.path.clone() + &file.file_system));
+        frame.numbers[slot::PATH_BYTES] = file.path.len() as f64;
+        frame.numbers[slot::LOCKED] = f64::from(u8::from(file.locked));
+        frame.numbers[slot::BLIND] = f64::from(u8::from(file.blind));
+        frame.numbers[slot::ATTACHED] = file.attached.map_or(f64::NAN, |count| count as f64);
         for (at, value) in
             [(slot::CEILING_MS, file.ceiling_ms), (slot::RAISES, file.raises), (slot::DISTRUSTED_MS, file.distrusted_ms)]
         {
-            page.numbers[at] = value as f64;
+            frame.numbers[at] = value as f64;
         }
         0
     }

@@ -1,10 +1,10 @@
-//! The page: memory that the core and JavaScript share, and the calls on it (feature `abi`).
+//! The frame: memory that the core and JavaScript share, and the calls on it (feature `abi`).
 //!
 //! A call across the boundary passes numbers and returns a *status*: 0, [`RECHECK`], [`KEYLESS`], or the number of a
-//! [`Code`](crate::Code). Everything else is in the page, at slots that both sides know by name; the JavaScript constants are
+//! [`Code`](crate::Code). Everything else is in the frame, at slots that both sides know by name; the JavaScript constants are
 //! generated from [`SLOTS`]. So both bindings translate [`Handles`] method by method and contain no rule.
 //!
-//! * **Layout of the page**: [`NUMBERS`] 64-bit floats, then [`IDS`] unsigned 64-bit integers. The floats have a range of slots
+//! * **Layout of the frame**: [`NUMBERS`] 64-bit floats, then [`IDS`] unsigned 64-bit integers. The floats have a range of slots
 //!   for each feature (`slots.rs`).
 //! * **A layout crosses as numbers**: epoch, tick, unsigned, and a pair (kind, bits) for each field. Names do not cross.
 //! * **Inputs are any number**: NaN, fractions and infinities are refused here, with the rule that an integer out of range
@@ -17,12 +17,12 @@
 
 mod calls;
 mod ceiling;
+mod frame;
 mod handles;
 mod health;
 mod lease;
 #[cfg(feature = "std")]
 mod local;
-mod memory;
 mod opening;
 mod reservation;
 mod segment;
@@ -30,13 +30,13 @@ mod slots;
 mod version;
 
 pub use ceiling::{CEILING_CALLS, ceiling_call};
+pub use frame::{Frame, IDS, KEYLESS, NO_ID, RECHECK};
 pub use handles::Handles;
 pub use lease::{
     LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, lease_call, lease_change, lease_reason, lease_request,
 };
 #[cfg(feature = "std")]
 pub use local::{LocalOpened, LocalOpening, LocalRequest, LocalState, is_scope};
-pub use memory::{IDS, KEYLESS, NO_ID, Page, RECHECK};
 pub use opening::{IN_SECONDS, KINDS, MAX_WAIT_MS};
 pub use segment::{SEGMENT_CALLS, SEGMENT_REQUESTS, segment_call, segment_request};
 pub use slots::{NUMBERS, SLOTS, slot};

@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
+use super::frame::{Frame, whole_number};
 use super::handles::{Handles, Minter};
-use super::memory::{Page, whole_number};
 use super::slots::slot;
 use crate::clock::millisecond_of;
 use crate::error::{Code, Error, Result, Rule, Subject};
@@ -25,7 +25,7 @@ const MAX_FIELDS: usize = 35;
 pub const KINDS: &[(&str, FieldKind)] =
     &[("time", FieldKind::Time), ("node", FieldKind::Node), ("clock", FieldKind::Clock), ("sequence", FieldKind::Sequence)];
 
-impl Page {
+impl Frame {
     /// Reads how long calls may wait, and writes the values in force.
     #[expect(clippy::cast_precision_loss, reason = "below 2^31")]
     pub(super) fn read_wait_limits(&mut self) -> Result<()> {
@@ -75,7 +75,7 @@ impl Page {
         known.copied().ok_or(Error::bad_input(code, subject, Rule::KnownStart))
     }
 
-    /// Takes the key from the page, if there is one, and clears it there.
+    /// Takes the key from the frame, if there is one, and clears it there.
     pub(super) fn take_key(&mut self) -> Result<Option<Key>> {
         if !self.flag(slot::HAS_KEY) {
             return Ok(None);
@@ -110,28 +110,28 @@ impl Page {
 }
 
 impl Handles {
-    /// Opens the generator that the page describes, and writes its `HANDLE`, its `MAX_BLOCK` and the options in force.
-    pub fn open(&mut self, page: &mut Page, registry: &mut Registry) -> u32 {
-        self.try_open(page, registry).map_or_else(|error| page.refuse(error), |()| 0)
+    /// Opens the generator that the frame describes, and writes its `HANDLE`, its `MAX_BLOCK` and the options in force.
+    pub fn open(&mut self, frame: &mut Frame, registry: &mut Registry) -> u32 {
+        self.try_open(frame, registry).map_or_else(|error| frame.refuse(error), |()| 0)
     }
 
-    fn try_open(&mut self, page: &mut Page, registry: &mut Registry) -> Result<()> {
-        let geometry = page.read_geometry()?;
-        let node = page.read_node(&geometry)?;
+    fn try_open(&mut self, frame: &mut Frame, registry: &mut Registry) -> Result<()> {
+        let geometry = frame.read_geometry()?;
+        let node = frame.read_node(&geometry)?;
         // The bound of the lead depends on where the node id comes from, so `ResolvedOptions` checks it. What is no whole number
         // is told the largest bound there is.
-        let max_lead_ms = page
+        let max_lead_ms = frame
             .optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)
             .map_err(|error| error.with_bounds(0, MAX_LEAD_MS))?;
-        page.read_wait_limits()?;
-        let start = page.numbers[slot::START_MS];
+        frame.read_wait_limits()?;
+        let start = frame.numbers[slot::START_MS];
         let start_ms = if start.is_nan() { None } else { Some(millisecond_of(start)?) };
-        let sequence_start = page.read_sequence_start()?;
+        let sequence_start = frame.read_sequence_start()?;
         let options = ResolvedOptions { geometry, node, max_lead_ms, start_ms, sequence_start };
-        let private = page.flag(slot::PRIVATE);
+        let private = frame.flag(slot::PRIVATE);
         let generator = if private { Generator::private_resolved(&options)? } else { registry.open_resolved(&options)? };
-        page.write_opened(generator.machine(), 0);
-        page.numbers[slot::HANDLE] =
+        frame.write_opened(generator.machine(), 0);
+        frame.numbers[slot::HANDLE] =
             if private { self.insert(Minter::Generator(generator)) } else { self.insert_shared(generator) };
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Reserving IDs: `admit`, `reserve` and `next`.
 
+use super::frame::{Frame, IDS, KEYLESS, NO_ID, RECHECK, whole_number};
 use super::handles::{Handles, Minter};
-use super::memory::{IDS, KEYLESS, NO_ID, Page, RECHECK, whole_number};
 use super::opening::MAX_WAIT_MS;
 use super::slots::slot;
 use crate::clock::millisecond_of;
@@ -12,7 +12,7 @@ impl Handles {
     /// Whether a call for `count` IDs that may wait `wait_ms` can succeed at all. The answer depends on the layout and the lead of the
     /// generator alone, not on its state or the clock, and a smaller count is admitted wherever a larger one is: a binding may remember
     /// the largest count that was admitted for a handle and a wait.
-    pub fn admit(&self, page: &mut Page, handle: f64, count: f64, wait_ms: f64) -> u32 {
+    pub fn admit(&self, frame: &mut Frame, handle: f64, count: f64, wait_ms: f64) -> u32 {
         let decide = || {
             let machine = self.generator(handle)?.machine();
             let count = whole_number(count, Code::InvalidArgument, Subject::Count, 0, MAX_COUNT as u64)?;
@@ -22,67 +22,67 @@ impl Handles {
             }
             Ok(0)
         };
-        decide().unwrap_or_else(|error| page.refuse(error))
+        decide().unwrap_or_else(|error| frame.refuse(error))
     }
 
     /// Reserves up to `want` IDs, at most [`IDS`], and writes them, their `COUNT` and the clock's tick.
-    pub fn reserve(&self, page: &mut Page, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+    pub fn reserve(&self, frame: &mut Frame, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
         let want = (want as usize).min(IDS);
-        self.reserve_with(page, handle, now_ms, want, confirmed, |page, block| block.write(&mut page.ids))
+        self.reserve_with(frame, handle, now_ms, want, confirmed, |frame, block| block.write(&mut frame.ids))
     }
 
     /// Reserves IDs, at most [`IDS`], and writes them into the elements `FILL_FROM` to `FILL_UNTIL` of an array; `COUNT` and the
     /// clock's tick as `reserve`.
     ///
     /// ```
-    /// # use frazil::abi::{Handles, Page, slot};
-    /// let mut page = Page::new();
-    /// let no_element = Handles::new().fill(&mut page, 0.0, 0.0, &mut [0], true);
+    /// # use frazil::abi::{Handles, Frame, slot};
+    /// let mut frame = Frame::new();
+    /// let no_element = Handles::new().fill(&mut frame, 0.0, 0.0, &mut [0], true);
     /// assert_eq!(no_element, frazil::Code::InvalidArgument as u32); // up to element 0: a reservation would lose an ID
-    /// page.numbers[slot::FILL_UNTIL] = 1.0;
-    /// assert_eq!(Handles::new().fill(&mut page, 0.0, 0.0, &mut [0], true), frazil::Code::Closed as u32);
+    /// frame.numbers[slot::FILL_UNTIL] = 1.0;
+    /// assert_eq!(Handles::new().fill(&mut frame, 0.0, 0.0, &mut [0], true), frazil::Code::Closed as u32);
     /// ```
     #[cfg(feature = "std")] // only the addon has arrays to fill
-    pub fn fill(&self, page: &mut Page, handle: f64, now_ms: f64, elements: &mut [u64], confirmed: bool) -> u32 {
-        let wanted = |page: &Page| {
-            let place = |at, min, max| page.whole_number(at, Code::InvalidArgument, Subject::Count, min, max);
+    pub fn fill(&self, frame: &mut Frame, handle: f64, now_ms: f64, elements: &mut [u64], confirmed: bool) -> u32 {
+        let wanted = |frame: &Frame| {
+            let place = |at, min, max| frame.whole_number(at, Code::InvalidArgument, Subject::Count, min, max);
             let until = place(slot::FILL_UNTIL, 1, elements.len() as u64)?;
             Ok((place(slot::FILL_FROM, 0, until - 1)?, until))
         };
-        let (from, until) = match wanted(page) {
+        let (from, until) = match wanted(frame) {
             Ok(places) => places,
-            Err(error) => return page.refuse(error),
+            Err(error) => return frame.refuse(error),
         };
         #[expect(clippy::cast_possible_truncation, reason = "at most the length of the array")]
         let out = elements.get_mut(from as usize..until as usize).unwrap_or_default();
         let want = out.len().min(IDS);
-        self.reserve_with(page, handle, now_ms, want, confirmed, |_, block| block.write(out))
+        self.reserve_with(frame, handle, now_ms, want, confirmed, |_, block| block.write(out))
     }
 
     /// What `reserve` and `fill` have in common: all but where the IDs are written.
     #[expect(clippy::cast_precision_loss, reason = "a count of at most 4096, and times within a Date")]
     fn reserve_with(
         &self,
-        page: &mut Page,
+        frame: &mut Frame,
         handle: f64,
         now_ms: f64,
         want: usize,
         confirmed: bool,
-        write: impl FnOnce(&mut Page, &Block),
+        write: impl FnOnce(&mut Frame, &Block),
     ) -> u32 {
         let minter = match self.minter(handle) {
             Ok(minter) => minter,
-            Err(error) => return page.refuse(error),
+            Err(error) => return frame.refuse(error),
         };
         let lease = match minter {
-            Minter::Leased(ids) => page.read_clocks().and_then(|now| ids.check_held(now).map(|()| Some((ids, now)))),
+            Minter::Leased(ids) => frame.read_clocks().and_then(|now| ids.check_held(now).map(|()| Some((ids, now)))),
             _ => Ok(None),
         };
-        let reserve = |page: &mut Page| {
+        let reserve = |frame: &mut Frame| {
             let generator = minter.generator()?;
             let now_ms = millisecond_of(now_ms)?;
             if generator.lacks_key() {
-                if let Some(key) = page.take_key()? {
+                if let Some(key) = frame.take_key()? {
                     generator.offer_key(key);
                 }
                 if generator.lacks_key() {
@@ -98,26 +98,26 @@ impl Handles {
             match generator.reserve(now_ms, want, confirmed)? {
                 Reservation::Recheck => Ok(RECHECK),
                 Reservation::Issued { block, wall_tick_ms } => {
-                    write(page, &block);
-                    page.numbers[slot::COUNT] = block.len() as f64;
-                    page.numbers[slot::VALID_FROM_MS] = wall_tick_ms.0 as f64;
-                    page.numbers[slot::VALID_UNTIL_MS] = wall_tick_ms.1 as f64;
+                    write(frame, &block);
+                    frame.numbers[slot::COUNT] = block.len() as f64;
+                    frame.numbers[slot::VALID_FROM_MS] = wall_tick_ms.0 as f64;
+                    frame.numbers[slot::VALID_UNTIL_MS] = wall_tick_ms.1 as f64;
                     Ok(0)
                 }
             }
         };
         let answer =
-            lease.and_then(|lease| reserve(page).map_err(|error| lease.map_or(error, |(ids, now)| ids.refusal(error, now))));
+            lease.and_then(|lease| reserve(frame).map_err(|error| lease.map_or(error, |(ids, now)| ids.refusal(error, now))));
         if let Minter::Ceiling(ids) = minter {
             ids.end_look();
         }
-        answer.unwrap_or_else(|error| self.refuse(page, handle, error))
+        answer.unwrap_or_else(|error| self.refuse(frame, handle, error))
     }
 
     /// Reserves one ID and returns it, or [`NO_ID`] with the status in the slot `STATUS`.
-    pub fn next(&self, page: &mut Page, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-        let status = self.reserve(page, handle, now_ms, 1, confirmed);
-        page.numbers[slot::STATUS] = f64::from(status);
-        if status == 0 { page.ids[0] } else { NO_ID }
+    pub fn next(&self, frame: &mut Frame, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
+        let status = self.reserve(frame, handle, now_ms, 1, confirmed);
+        frame.numbers[slot::STATUS] = f64::from(status);
+        if status == 0 { frame.ids[0] } else { NO_ID }
     }
 }

@@ -1,13 +1,13 @@
 //! Segments: `segment`, one call with a number for what it does.
 //!
 //! JavaScript carries requests to the store and answers back; what they mean is decided in [`Segment`]. The monotonic time and
-//! random numbers are in the page before each call.
+//! random numbers are in the frame before each call.
 
 use alloc::boxed::Box;
 
 use super::calls::numbered_calls;
+use super::frame::{Frame, IDS};
 use super::handles::{Handles, Minter};
-use super::memory::{IDS, Page};
 use super::slots::slot;
 use crate::asking::Nonce;
 use crate::clock::millisecond_of;
@@ -53,7 +53,7 @@ numbered_calls! {
     ALLOCATE = 2;
 }
 
-impl Page {
+impl Frame {
     fn read_terms(&self) -> Result<SegmentTerms> {
         SegmentTerms::read(self.flag(slot::HAS_STEP), |subject, min, max| {
             let at = match subject {
@@ -138,62 +138,62 @@ impl Handles {
     /// Opens a segment, or does with one what the number says ([`SEGMENT_CALLS`]).
     ///
     /// ```
-    /// # use frazil::abi::{Handles, Page, SEGMENT_CALLS};
+    /// # use frazil::abi::{Handles, Frame, SEGMENT_CALLS};
     /// let ask = SEGMENT_CALLS.iter().position(|name| *name == "ASK").unwrap();
-    /// assert_eq!(Handles::new().segment(&mut Page::new(), 0.0, ask as u32), frazil::Code::Closed as u32);
+    /// assert_eq!(Handles::new().segment(&mut Frame::new(), 0.0, ask as u32), frazil::Code::Closed as u32);
     /// ```
-    pub fn segment(&mut self, page: &mut Page, handle: f64, call: u32) -> u32 {
-        self.try_segment(page, handle, call).map_or_else(|error| page.refuse(error), |()| 0)
+    pub fn segment(&mut self, frame: &mut Frame, handle: f64, call: u32) -> u32 {
+        self.try_segment(frame, handle, call).map_or_else(|error| frame.refuse(error), |()| 0)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "steps and counters below 2^53")]
-    fn try_segment(&mut self, page: &mut Page, handle: f64, call: u32) -> Result<()> {
+    fn try_segment(&mut self, frame: &mut Frame, handle: f64, call: u32) -> Result<()> {
         if call == segment_call::OPEN {
-            let terms = page.read_terms()?;
-            page.numbers[slot::TIMEOUT_MS] = terms.timeout_ms() as f64;
-            page.numbers[slot::HANDLE] = self.insert(Minter::Segment(Box::new(Segment::new(terms))));
+            let terms = frame.read_terms()?;
+            frame.numbers[slot::TIMEOUT_MS] = terms.timeout_ms() as f64;
+            frame.numbers[slot::HANDLE] = self.insert(Minter::Segment(Box::new(Segment::new(terms))));
             return Ok(());
         }
         if call == segment_call::WRITE {
-            return page.write_range();
+            return frame.write_range();
         }
         let segment = self.segment_mut(handle)?;
-        let monotonic_ms = millisecond_of(page.number(slot::MONOTONIC_MS))?;
-        let ahead = page.read_count(slot::AHEAD)?;
+        let monotonic_ms = millisecond_of(frame.number(slot::MONOTONIC_MS))?;
+        let ahead = frame.read_count(slot::AHEAD)?;
         match call {
             segment_call::DRAW => {
-                let drawn = segment.draw(monotonic_ms, page.read_count(slot::WANT)?);
+                let drawn = segment.draw(monotonic_ms, frame.read_count(slot::WANT)?);
                 let SegmentRange { first, stride, count } = drawn.unwrap_or(SegmentRange { first: 0, stride: 1, count: 0 });
-                page.set_first_id(first);
-                page.numbers[slot::STRIDE] = stride as f64;
-                page.numbers[slot::RANGE_COUNT] = count as f64;
+                frame.set_first_id(first);
+                frame.numbers[slot::STRIDE] = stride as f64;
+                frame.numbers[slot::RANGE_COUNT] = count as f64;
             }
             segment_call::ASK | segment_call::ASK_AGAIN => {
-                let (want, random) = (page.read_count(slot::WANT)?, page.read_bits(slot::RANDOM)?);
+                let (want, random) = (frame.read_count(slot::WANT)?, frame.read_bits(slot::RANDOM)?);
                 let request = if call == segment_call::ASK {
                     segment.ask(monotonic_ms, want, ahead, random)
                 } else {
                     segment.ask_again(monotonic_ms, want, ahead, random)
                 };
-                page.write_segment_request(request);
-                page.numbers[slot::ASKED_NUMBER] = segment.tries() as f64;
+                frame.write_segment_request(request);
+                frame.numbers[slot::ASKED_NUMBER] = segment.tries() as f64;
             }
             segment_call::TAKE => {
-                let (jitter, attempt) = (page.read_jitter()?, Nonce(page.read_bits(slot::NONCE)?));
-                let taken = segment.take(&page.read_allocated(attempt), monotonic_ms);
+                let (jitter, attempt) = (frame.read_jitter()?, Nonce(frame.read_bits(slot::NONCE)?));
+                let taken = segment.take(&frame.read_allocated(attempt), monotonic_ms);
                 if taken.is_err() {
                     segment.ended(0, monotonic_ms, jitter, REFUSALS_GROWING);
                 }
                 taken?;
             }
             segment_call::FAIL | segment_call::REFUSE => {
-                let (number, jitter) = (page.read_count(slot::ASKED_NUMBER)?, page.read_jitter()?);
+                let (number, jitter) = (frame.read_count(slot::ASKED_NUMBER)?, frame.read_jitter()?);
                 let growing = if call == segment_call::FAIL { u32::MAX } else { REFUSALS_GROWING };
                 segment.ended(number, monotonic_ms, jitter, growing);
             }
             _ => {}
         }
-        page.write_segment_status(segment, monotonic_ms, ahead);
+        frame.write_segment_status(segment, monotonic_ms, ahead);
         Ok(())
     }
 }

@@ -1,10 +1,10 @@
-//! The slots of the page: a range of numbers for each feature.
+//! The slots of the frame: a range of numbers for each feature.
 //!
 //! Each feature has a range with room to grow, so a new slot moves no other. To add a slot, give it the next free number of its
-//! range. To add a feature, take a range from what is free at the end of the page, and read and write it in a file of its own
+//! range. To add a feature, take a range from what is free at the end of the frame, and read and write it in a file of its own
 //! beside this one.
 
-/// How many floats the page starts with. The ranges below leave 248 to 255 free.
+/// How many floats the frame starts with. The ranges below leave 248 to 255 free.
 pub const NUMBERS: usize = 256;
 
 macro_rules! slots {
@@ -14,14 +14,14 @@ macro_rules! slots {
             $($(#[doc = $doc:literal])+ $name:ident $([$width:literal])? = $at:literal;)+
         }
     )+) => {
-        /// The slots of the page, by name.
+        /// The slots of the frame, by name.
         pub mod slot {
             $($($(#[doc = $doc])+ pub const $name: usize = $at;)+)+
         }
         /// Every slot with its name, for generating the other side's constants.
         pub const SLOTS: &[(&str, usize)] = &[$($((stringify!($name), $at),)+)+];
 
-        // The compiler checks that no two slots overlap, and that each lies in its range and each range in the page.
+        // The compiler checks that no two slots overlap, and that each lies in its range and each range in the frame.
         const _: () = {
             let mut end = 0;
             $(
@@ -34,7 +34,7 @@ macro_rules! slots {
                 assert!(end <= $until, concat!(stringify!($range), " is full"));
                 end = $until;
             )+
-            assert!(end <= NUMBERS, "the page is full");
+            assert!(end <= NUMBERS, "the frame is full");
         };
     };
 }

@@ -87,7 +87,7 @@ codes! {
     NativeRequired = 7, "NATIVE_REQUIRED", Config, false;
     /// WebAssembly is forbidden or missing here, so nothing can be minted; layouts and decoding still work.
     WasmUnavailable = 8, "WASM_UNAVAILABLE", Config, false;
-    /// The file system cannot keep the promise of a state file.
+    /// The file system cannot keep the guarantee of a state file.
     UnsupportedFileSystem = 9, "UNSUPPORTED_FILE_SYSTEM", Config, false;
     /// The state file is damaged, truncated, a copy, or of another layout.
     StateFileCorrupt = 10, "STATE_FILE_CORRUPT", Config, false;
@@ -95,7 +95,7 @@ codes! {
     StateFileAhead = 11, "STATE_FILE_AHEAD", Config, false;
     /// The state file cannot be made, opened or written; where it was in use, minting stopped for good.
     StateFileFailed = 12, "STATE_FILE_FAILED", Config, false;
-    /// It is not proven on this platform that a state file keeps its promise, and the caller has not accepted that.
+    /// It is not proven on this platform that a state file keeps its guarantee, and the caller has not accepted that.
     UnprovenPlatform = 13, "UNPROVEN_PLATFORM", Config, false;
     /// The generator was closed.
     Closed = 14, "CLOSED", Config, false;
@@ -123,7 +123,7 @@ codes! {
     StoreNotInitialised = 25, "STORE_NOT_INITIALISED", Lease, false;
     /// The scope in the store belongs to another layout.
     LayoutMismatch = 26, "LAYOUT_MISMATCH", Lease, false;
-    /// The store is set up so that it cannot keep the promise.
+    /// The store is set up so that it cannot keep the guarantee.
     StoreRefused = 27, "STORE_REFUSED", Lease, false;
     /// The value is not an ID, or not one that the layout can have issued.
     InvalidId = 28, "INVALID_ID", Decode, false;

@@ -12,7 +12,7 @@
 use alloc::sync::Arc as KeeperArc;
 
 use super::keeper::{Keeper, StateRef};
-use super::machine::{EXHAUSTED, Key, Machine, Outcome, SequenceStart, ShortWayRange, Window};
+use super::machine::{EXHAUSTED, FastPathRange, Key, Machine, Outcome, SequenceStart, Window};
 use super::options::{DEFAULT_STATIC_LEAD_MS, GeneratorOptions, ResolvedOptions};
 use super::state::State;
 use super::stats::{Counters, ENDS_SOON_MS, Health, Stats};
@@ -51,7 +51,7 @@ pub struct Generator {
     pub(super) machine: Machine,
     pub(super) state: StateRef,
     pub(super) counters: Counters,
-    short_way: ShortWayRange,
+    fast_path: FastPathRange,
 }
 
 impl Clone for Generator {
@@ -97,7 +97,7 @@ impl Generator {
     }
 
     fn with(machine: Machine, state: StateRef) -> Self {
-        Self { machine, state, counters: Counters::new(), short_way: ShortWayRange::new(machine.short_way()) }
+        Self { machine, state, counters: Counters::new(), fast_path: FastPathRange::new(machine.fast_path()) }
     }
 
     /// A generator on a state of its own: [`State::within`].
@@ -107,10 +107,10 @@ impl Generator {
     }
 
     /// Continues on the state of another generator. What was counted stays.
-    pub(crate) fn move_to(&mut self, Self { machine, state, short_way, .. }: Self) {
+    pub(crate) fn move_to(&mut self, Self { machine, state, fast_path, .. }: Self) {
         self.machine = machine;
         self.state = state;
-        self.short_way = short_way;
+        self.fast_path = fast_path;
     }
 
     /// Moves the end of the window of a state of this process.
@@ -121,7 +121,7 @@ impl Generator {
     /// Sets the end of the window of a state that this generator alone has.
     pub(crate) fn set_until(&self, until_ms: u64) {
         self.state.atomics().until_ms.store(until_ms, Ordering::Relaxed);
-        self.short_way.end();
+        self.fast_path.end();
     }
 
     /// When the tick ends that an ID would have at this time, whatever the end of the window is; `None` if none could be issued.
@@ -325,7 +325,7 @@ impl Generator {
         let before_ms = self.counters.read_ms.load(Ordering::Acquire);
         let now_ms = clock.now_ms()?;
         #[cfg(feature = "std")]
-        if let Some(id) = self.next_by_short_way(now_ms) {
+        if let Some(id) = self.next_by_fast_path(now_ms) {
             return Ok(id);
         }
         self.next_by_machine(before_ms, now_ms, clock)
@@ -346,10 +346,10 @@ impl Generator {
         let origin = atomics.origin.load(Ordering::Acquire);
         let (block, _) = self.reserve_first_at(before_ms, now_ms, clock, 1)?;
         // How sequences start belongs to the state, and `self.machine` does not know it.
-        let from = if atomics.start == SequenceStart::Wrap { None } else { self.machine.short_way_from(block.end()) };
+        let from = if atomics.start == SequenceStart::Wrap { None } else { self.machine.fast_path_from(block.end()) };
         match from {
-            Some(from) => self.short_way.open(from, origin),
-            None => self.short_way.end(),
+            Some(from) => self.fast_path.open(from, origin),
+            None => self.fast_path.end(),
         }
         Ok(block.first())
     }
@@ -358,36 +358,36 @@ impl Generator {
     #[cfg(feature = "std")]
     #[expect(clippy::inline_always, reason = "as its caller")]
     #[inline(always)]
-    fn next_by_short_way(&self, now_ms: u64) -> Option<u64> {
+    fn next_by_fast_path(&self, now_ms: u64) -> Option<u64> {
         match &self.state {
             StateRef::Own(state) => {
                 let (word, origin) = state.word_and_origin();
-                self.swap_by_short_way::<false>(now_ms, word, origin)
+                self.swap_by_fast_path::<false>(now_ms, word, origin)
             }
-            StateRef::Kept(keeper) => self.next_kept_by_short_way(now_ms, &**keeper),
+            StateRef::Kept(keeper) => self.next_kept_by_fast_path(now_ms, &**keeper),
         }
     }
 
     #[cfg(feature = "std")]
     #[inline(never)]
-    fn next_kept_by_short_way(&self, now_ms: u64, keeper: &dyn Keeper) -> Option<u64> {
+    fn next_kept_by_fast_path(&self, now_ms: u64, keeper: &dyn Keeper) -> Option<u64> {
         let (word, origin) = keeper.word_and_origin();
-        self.swap_by_short_way::<true>(now_ms, word, origin)
+        self.swap_by_fast_path::<true>(now_ms, word, origin)
     }
 
     /// `IS_KEPT`: another process or thread may begin the state anew.
     #[cfg(feature = "std")]
     #[expect(clippy::inline_always, reason = "as its caller")]
     #[inline(always)]
-    fn swap_by_short_way<const IS_KEPT: bool>(&self, now_ms: u64, word: &AtomicU64, origin: &AtomicU64) -> Option<u64> {
+    fn swap_by_fast_path<const IS_KEPT: bool>(&self, now_ms: u64, word: &AtomicU64, origin: &AtomicU64) -> Option<u64> {
         // With the orderings of states with clock ids; the others need less, and no processor gives them less.
         let mut before = word.load(Ordering::Acquire);
         let swap = if IS_KEPT { Ordering::AcqRel } else { Ordering::Release };
         loop {
-            let id = self.short_way.id(before, now_ms)?;
+            let id = self.fast_path.id(before, now_ms)?;
             // A reading that is not the last one has to be counted.
             let window = origin.load(Ordering::Relaxed);
-            if self.counters.read_ms.load(Ordering::Relaxed) != now_ms || !self.short_way.has_origin(window) {
+            if self.counters.read_ms.load(Ordering::Relaxed) != now_ms || !self.fast_path.has_origin(window) {
                 return None;
             }
             let count = self.counters.before_one();

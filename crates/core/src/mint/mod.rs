@@ -13,7 +13,7 @@ mod unshared;
 
 pub use generator::Generator;
 pub use keeper::{Keeper, StateFile};
-pub use machine::{Block, ClockIds, Key, MAX_LEAD_MS, Machine, Outcome, SequenceStart, ShortWay, Window};
+pub use machine::{Block, ClockIds, FastPath, Key, MAX_LEAD_MS, Machine, Outcome, SequenceStart, Window};
 pub use options::GeneratorOptions;
 #[cfg(feature = "abi")]
 pub(crate) use options::ResolvedOptions;

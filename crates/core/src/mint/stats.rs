@@ -125,7 +125,7 @@ impl Counters {
         self.issued.before_one()
     }
 
-    /// Counts one ID that was issued by the short way: without a lead, and without a switch.
+    /// Counts one ID that was issued by the fast path: without a lead, and without a switch.
     #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn issued_one(&self, before: BeforeOne) {

@@ -1,4 +1,4 @@
-//! One call of the machine, and of the short way after it.
+//! One call of the machine, and of the fast path after it.
 
 use frazil::layout::FieldKind;
 use frazil::mint::{Key, Machine, Outcome, SequenceStart, Window};
@@ -26,15 +26,15 @@ const NEVER: Outcome = Outcome::Expired { until_ms: 0 };
 
 impl Call<'_> {
     pub(crate) fn reserve(self) -> Outcome {
-        self.checked_by(Self::short_way)
+        self.checked_by(Self::fast_path)
     }
 
-    /// The ID that the short way has for this call, after another call changed the word to `after`.
-    pub(crate) fn short_way(self, after: u64) -> Option<u64> {
-        self.machine.short_way().id(self.word, self.machine.short_way_from(after)?, self.now_ms)
+    /// The ID that the fast path has for this call, after another call changed the word to `after`.
+    pub(crate) fn fast_path(self, after: u64) -> Option<u64> {
+        self.machine.fast_path().id(self.word, self.machine.fast_path_from(after)?, self.now_ms)
     }
 
-    /// The outcome; or one that the model never has, if the short way has an ID for a call that follows, and the machine another
+    /// The outcome; or one that the model never has, if the fast path has an ID for a call that follows, and the machine another
     /// answer.
     pub(crate) fn checked_by(self, short: impl Fn(Self, u64) -> Option<u64>) -> Outcome {
         let outcome = self.machine.reserve(self.word, self.window, self.cells, self.now_ms, self.want, self.confirmed);

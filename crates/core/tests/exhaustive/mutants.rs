@@ -93,19 +93,19 @@ const MUTANTS: &[Mutant] = &[
         outcome => outcome,
     }),
     ("the clock is a millisecond ahead", |call| Call { now_ms: call.now_ms.saturating_add(1), ..call }.reserve()),
-    ("the short way has no end", |call| {
-        call.checked_by(|call, _| call.machine.short_way().id(call.word, call.word, call.now_ms))
+    ("the fast path has no end", |call| {
+        call.checked_by(|call, _| call.machine.fast_path().id(call.word, call.word, call.now_ms))
     }),
-    ("the short way is a millisecond ahead", |call| {
-        call.checked_by(|call, after| Call { now_ms: call.now_ms.saturating_add(1), ..call }.short_way(after))
+    ("the fast path is a millisecond ahead", |call| {
+        call.checked_by(|call, after| Call { now_ms: call.now_ms.saturating_add(1), ..call }.fast_path(after))
     }),
-    ("the short way issues the ID after the next one", |call| {
-        call.checked_by(|call, after| Call { word: call.word.wrapping_add(1), ..call }.short_way(after))
+    ("the fast path issues the ID after the next one", |call| {
+        call.checked_by(|call, after| Call { word: call.word.wrapping_add(1), ..call }.fast_path(after))
     }),
-    ("the short way does not know that a sequence wraps", |call| {
+    ("the fast path does not know that a sequence wraps", |call| {
         call.checked_by(|call, after| {
             let machine = machine(call.layout, call.lead_ms, SequenceStart::Zero, KEY);
-            Call { machine: &machine, ..call }.short_way(after)
+            Call { machine: &machine, ..call }.fast_path(after)
         })
     }),
     ("a keyed start is ignored", |call| call.starting(SequenceStart::Zero, KEY)),

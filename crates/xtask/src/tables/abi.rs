@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 
 use frazil::Code;
 use frazil::abi::{
-    ABI, CEILING_CALLS, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS, NUMBERS,
-    Page, RECHECK, SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
+    ABI, CEILING_CALLS, Frame, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS,
+    NUMBERS, RECHECK, SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
 };
 use frazil::error::{Rule, Subject};
 use frazil::lease::{MIN_WINDOW_MS, MIN_WINDOW_TICKS};
@@ -18,7 +18,7 @@ use frazil::mint::{MAX_COUNT, SequenceStart};
 
 use super::text::{CLASSES, HEADER, camel_case, constant_name};
 
-/// The codes that the page can answer with. Every bundle that generates IDs carries this list and the two below, so they leave
+/// The codes that the frame can answer with. Every bundle that generates IDs carries this list and the two below, so they leave
 /// out the codes of errors that JavaScript itself throws.
 const PAGE_CODES: &[Code] = &[
     Code::InvalidLayout,
@@ -48,7 +48,7 @@ const SEGMENT_RULES: &[Rule] = &[Rule::SegmentRange, Rule::SegmentAbove];
 const SEGMENT_SUBJECTS: &[Subject] =
     &[Subject::Segment, Subject::Step, Subject::MaxStep, Subject::GrowBelowMs, Subject::ShrinkAboveMs];
 
-/// The rules that the page can answer with.
+/// The rules that the frame can answer with.
 const PAGE_RULES: &[Rule] = &[
     Rule::WholeNumber,
     Rule::OneTime,
@@ -105,7 +105,7 @@ const NATIVE_SUBJECTS: &[Subject] = &[
     Subject::AcceptUnprovenPlatform,
 ];
 
-/// Whether the page can answer with this code and without a rule. The message then needs the meaning of the code.
+/// Whether the frame can answer with this code and without a rule. The message then needs the meaning of the code.
 fn needs_meaning(code: Code) -> bool {
     matches!(
         code,
@@ -128,18 +128,18 @@ fn write_object(text: &mut String, doc: &str, declaration: &str, rows: impl Iter
     text.push_str("};\n\n");
 }
 
-/// The slots, sizes and special statuses of the page, and the tables by which its answers are read.
-pub(super) fn page() -> String {
+/// The slots, sizes and special statuses of the frame, and the tables by which its answers are read.
+pub(super) fn frame() -> String {
     let mut text = format!(
         "{HEADER}import {{ CLASSES, type ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n\
-         /** The slots of the page. */\nexport enum Slot {{\n"
+         /** The slots of the frame. */\nexport enum Slot {{\n"
     );
     for (name, index) in SLOTS {
         let _ = writeln!(text, "  {name} = {index},");
     }
     let _ = write!(
         text,
-        "}}\n\n/** What is fixed about the page. */\nexport enum Page {{\n\
+        "}}\n\n/** What is fixed about the frame. */\nexport enum Frame {{\n\
          \x20 /** How many floats it starts with. */\n  NUMBERS = {NUMBERS},\n\
          \x20 /** How many IDs follow them. */\n  IDS = {IDS},\n\
          \x20 /** Its size in bytes. */\n  BYTES = {bytes},\n\
@@ -148,7 +148,7 @@ pub(super) fn page() -> String {
          \x20 /** The status that asks for the clock to be read once more. */\n  RECHECK = {RECHECK},\n\
          \x20 /** The status that asks for a key. */\n  KEYLESS = {KEYLESS},\n\
          \x20 /** Copies of the package share their states where this is equal. */\n  ABI = {ABI},\n}}\n\n",
-        bytes = size_of::<Page>()
+        bytes = size_of::<Frame>()
     );
     let _ = writeln!(
         text,
@@ -268,14 +268,14 @@ mod tests {
         LEASE_CODES, LEASE_RULES, LEASE_SUBJECTS, PAGE_CODES, PAGE_RULES, PAGE_SUBJECTS, SEGMENT_CODES, SEGMENT_RULES,
         SEGMENT_SUBJECTS, needs_meaning,
     };
-    use frazil::abi::{CEILING_CALLS, Handles, KEYLESS, LEASE_CALLS, Page, RECHECK, SEGMENT_CALLS, SLOTS, slot};
+    use frazil::abi::{CEILING_CALLS, Frame, Handles, KEYLESS, LEASE_CALLS, RECHECK, SEGMENT_CALLS, SLOTS, slot};
     use frazil::{Code, Registry};
 
     const EPOCH_MS: f64 = 1_704_067_200_000.0;
     /// Values for a slot or an argument: some that are valid somewhere, their neighbours, and some that are valid nowhere.
     const VALUES: [f64; 12] =
         [0.0, -1.0, 1.5, 2.0, 64.0, 1001.0, 1_048_576.0, 1e9, EPOCH_MS, EPOCH_MS + 1000.0, f64::INFINITY, f64::NAN];
-    /// Fields as pairs of the number of a kind and a width: valid layouts, and one for each rule about layouts that the page
+    /// Fields as pairs of the number of a kind and a width: valid layouts, and one for each rule about layouts that the frame
     /// can answer with.
     const LAYOUTS: [&[(u8, u8)]; 10] = [
         &[(0, 41), (1, 10), (3, 8)],
@@ -290,7 +290,7 @@ mod tests {
         &[(0, 41), (1, 0), (3, 8)],
     ];
 
-    /// The numbers of the codes, rules and subjects that the page answered with.
+    /// The numbers of the codes, rules and subjects that the frame answered with.
     #[derive(Default)]
     struct Seen {
         codes: BTreeSet<u8>,
@@ -300,12 +300,12 @@ mod tests {
     }
 
     impl Seen {
-        fn record(&mut self, page: &Page, status: u32) {
+        fn record(&mut self, frame: &Frame, status: u32) {
             if [0, RECHECK, KEYLESS].contains(&status) {
                 return;
             }
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the page's numbers are small")]
-            let number = |slot: usize| page.numbers[slot] as u8;
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the frame's numbers are small")]
+            let number = |slot: usize| frame.numbers[slot] as u8;
             let code = u8::try_from(status).unwrap_or(u8::MAX);
             self.codes.insert(code);
             if number(slot::RULE) == 0 {
@@ -317,107 +317,107 @@ mod tests {
         }
     }
 
-    /// A page with a request to open a generator; a node of NaN means that no node is given.
-    fn page_to_open(fields: &[(u8, u8)], node: f64) -> Page {
-        let mut page = Page::new();
-        page.numbers[slot::EPOCH_MS] = EPOCH_MS;
-        page.numbers[slot::TICK_MS] = 1.0;
-        page.numbers[slot::FIELD_COUNT] = f64::from(u8::try_from(fields.len()).unwrap_or(0));
-        for (pair, (kind, bits)) in page.numbers[slot::FIELDS..].chunks_exact_mut(2).zip(fields) {
+    /// A frame with a request to open a generator; a node of NaN means that no node is given.
+    fn frame_to_open(fields: &[(u8, u8)], node: f64) -> Frame {
+        let mut frame = Frame::new();
+        frame.numbers[slot::EPOCH_MS] = EPOCH_MS;
+        frame.numbers[slot::TICK_MS] = 1.0;
+        frame.numbers[slot::FIELD_COUNT] = f64::from(u8::try_from(fields.len()).unwrap_or(0));
+        for (pair, (kind, bits)) in frame.numbers[slot::FIELDS..].chunks_exact_mut(2).zip(fields) {
             pair.copy_from_slice(&[f64::from(*kind), f64::from(*bits)]);
         }
-        page.numbers[slot::HAS_NODE] = f64::from(u8::from(!node.is_nan()));
-        page.numbers[slot::NODE] = node;
-        page
+        frame.numbers[slot::HAS_NODE] = f64::from(u8::from(!node.is_nan()));
+        frame.numbers[slot::NODE] = node;
+        frame
     }
 
     /// Changes one slot of the request, opens the generator, and makes every call with every value.
-    fn open_and_call(seen: &mut Seen, page: &mut Page, changed_slot: usize, value: f64) {
+    fn open_and_call(seen: &mut Seen, frame: &mut Frame, changed_slot: usize, value: f64) {
         let (mut handles, mut registry) = (Handles::new(), Registry::new());
         for flag in [slot::HAS_MAX_LEAD_MS, slot::HAS_MAX_WAIT_MS, slot::HAS_MAX_ASYNC_WAIT_MS] {
-            page.numbers[flag] = f64::from(u8::from(changed_slot == flag + 1));
+            frame.numbers[flag] = f64::from(u8::from(changed_slot == flag + 1));
         }
-        page.numbers[changed_slot] = value;
-        let status = handles.open(page, &mut registry);
-        seen.record(page, status);
+        frame.numbers[changed_slot] = value;
+        let status = handles.open(frame, &mut registry);
+        seen.record(frame, status);
         if status != 0 {
             return;
         }
-        page.numbers[slot::SEQUENCE_START] = 2.0;
-        let status = handles.open(page, &mut registry);
-        seen.record(page, status);
+        frame.numbers[slot::SEQUENCE_START] = 2.0;
+        let status = handles.open(frame, &mut registry);
+        seen.record(frame, status);
         for a in VALUES {
             for b in VALUES {
-                let status = handles.admit(page, 0.0, a, b);
-                seen.record(page, status);
+                let status = handles.admit(frame, 0.0, a, b);
+                seen.record(frame, status);
             }
             for confirmed in [false, true, true] {
-                let status = handles.reserve(page, 0.0, a, 4096, confirmed);
-                seen.record(page, status);
+                let status = handles.reserve(frame, 0.0, a, 4096, confirmed);
+                seen.record(frame, status);
             }
-            let status = handles.health(page, 0.0, a);
-            seen.record(page, status);
+            let status = handles.health(frame, 0.0, a);
+            seen.record(frame, status);
         }
         handles.release(0.0);
-        let status = handles.reserve(page, 0.0, EPOCH_MS, 1, true);
-        seen.record(page, status);
+        let status = handles.reserve(frame, 0.0, EPOCH_MS, 1, true);
+        seen.record(frame, status);
     }
 
     /// Opens a leased generator, changes one slot, and makes every call for leases twice, and those that mint.
-    fn lease_and_call(seen: &mut Seen, page: &mut Page, changed_slot: usize, value: f64) {
+    fn lease_and_call(seen: &mut Seen, frame: &mut Frame, changed_slot: usize, value: f64) {
         let (mut handles, mut registry) = (Handles::new(), Registry::new());
-        page.numbers[slot::WINDOW_MS] = 30_000.0;
-        page.numbers[slot::DEFAULT_SCOPE] = 0.0;
-        page.numbers[slot::WALL_MS] = EPOCH_MS + 5000.0;
-        page.numbers[slot::STORE_NOW_MS] = EPOCH_MS + 5000.0;
-        page.numbers[slot::UNTIL_MS] = EPOCH_MS + 9000.0;
-        page.numbers[changed_slot] = value;
-        let status = handles.lease(page, &mut registry, 0.0, 0);
-        seen.record(page, status);
+        frame.numbers[slot::WINDOW_MS] = 30_000.0;
+        frame.numbers[slot::DEFAULT_SCOPE] = 0.0;
+        frame.numbers[slot::WALL_MS] = EPOCH_MS + 5000.0;
+        frame.numbers[slot::STORE_NOW_MS] = EPOCH_MS + 5000.0;
+        frame.numbers[slot::UNTIL_MS] = EPOCH_MS + 9000.0;
+        frame.numbers[changed_slot] = value;
+        let status = handles.lease(frame, &mut registry, 0.0, 0);
+        seen.record(frame, status);
         if status != 0 {
             return;
         }
         for call in (1..LEASE_CALLS.len()).chain(1..LEASE_CALLS.len()) {
-            let status = handles.lease(page, &mut registry, 0.0, u32::try_from(call).unwrap_or(0));
-            seen.record(page, status);
-            page.numbers[changed_slot] = value;
+            let status = handles.lease(frame, &mut registry, 0.0, u32::try_from(call).unwrap_or(0));
+            seen.record(frame, status);
+            frame.numbers[changed_slot] = value;
             for now_ms in [EPOCH_MS + 5000.0, EPOCH_MS + 1e9] {
-                let status = handles.reserve(page, 0.0, now_ms, 1, true);
-                seen.record(page, status);
+                let status = handles.reserve(frame, 0.0, now_ms, 1, true);
+                seen.record(frame, status);
             }
         }
     }
 
     /// Opens a generator with a ceiling, changes one slot, and looks at a row twice.
     fn ceiling_and_call(seen: &mut Seen, changed_slot: usize, value: f64) {
-        let (mut handles, mut page) = (Handles::new(), page_to_open(&[(0, 41), (1, 10), (3, 8)], 7.0));
+        let (mut handles, mut frame) = (Handles::new(), frame_to_open(&[(0, 41), (1, 10), (3, 8)], 7.0));
         for (at, number) in [(slot::WALL_MS, EPOCH_MS + 5000.0), (slot::HAS_ROW, 1.0), (changed_slot, value)] {
-            page.numbers[at] = number;
+            frame.numbers[at] = number;
         }
         for call in (0..CEILING_CALLS.len()).chain(1..CEILING_CALLS.len()) {
-            let status = handles.ceiling(&mut page, 0.0, u32::try_from(call).unwrap_or(0));
-            seen.record(&page, status);
-            page.numbers[changed_slot] = value;
+            let status = handles.ceiling(&mut frame, 0.0, u32::try_from(call).unwrap_or(0));
+            seen.record(&frame, status);
+            frame.numbers[changed_slot] = value;
         }
     }
 
     /// Opens a segment, changes one slot, and draws, asks and takes, and then makes every call for segments.
     fn segment_and_call(seen: &mut Seen, changed_slot: usize, value: f64) {
-        let (mut handles, mut page) = (Handles::new(), Page::new());
+        let (mut handles, mut frame) = (Handles::new(), Frame::new());
         let given =
             [(slot::HAS_STEP, 1.0), (slot::STEP, 10.0), (slot::MAX_STEP, 100.0), (slot::STRIDE, 1.0), (slot::RANGE_COUNT, 9.0)];
         for (at, number) in given.into_iter().chain([(changed_slot, value)]) {
-            page.numbers[at] = number;
+            frame.numbers[at] = number;
         }
-        let status = handles.segment(&mut page, 0.0, 0);
-        seen.record(&page, status);
+        let status = handles.segment(&mut frame, 0.0, 0);
+        seen.record(&frame, status);
         for call in (1..4).chain(1..SEGMENT_CALLS.len()) {
-            let status = handles.segment(&mut page, 0.0, u32::try_from(call).unwrap_or(0));
-            seen.record(&page, status);
+            let status = handles.segment(&mut frame, 0.0, u32::try_from(call).unwrap_or(0));
+            seen.record(&frame, status);
             for (at, number) in given.into_iter().chain([(changed_slot, value)]) {
-                page.numbers[at] = number;
+                frame.numbers[at] = number;
             }
-            page.ids[0] = 7;
+            frame.ids[0] = 7;
         }
     }
 
@@ -431,7 +431,7 @@ mod tests {
         }
         for changed_slot in SLOTS.iter().map(|row| row.1).filter(|index| *index >= slot::EPOCH_MS) {
             for value in VALUES {
-                lease_and_call(&mut seen, &mut page_to_open(&[(0, 41), (1, 10), (3, 8)], f64::NAN), changed_slot, value);
+                lease_and_call(&mut seen, &mut frame_to_open(&[(0, 41), (1, 10), (3, 8)], f64::NAN), changed_slot, value);
                 ceiling_and_call(&mut seen, changed_slot, value);
             }
         }
@@ -440,11 +440,11 @@ mod tests {
                 for changed_slot in SLOTS.iter().map(|row| row.1).filter(|index| *index >= slot::EPOCH_MS) {
                     for (private, start_ms) in [(0.0, EPOCH_MS), (1.0, f64::NAN), (0.0, f64::NAN)] {
                         for value in VALUES {
-                            let mut page = page_to_open(fields, node);
-                            page.numbers[slot::NODE_NONE] = node_none;
-                            page.numbers[slot::PRIVATE] = private;
-                            page.numbers[slot::START_MS] = start_ms;
-                            open_and_call(&mut seen, &mut page, changed_slot, value);
+                            let mut frame = frame_to_open(fields, node);
+                            frame.numbers[slot::NODE_NONE] = node_none;
+                            frame.numbers[slot::PRIVATE] = private;
+                            frame.numbers[slot::START_MS] = start_ms;
+                            open_and_call(&mut seen, &mut frame, changed_slot, value);
                         }
                     }
                 }

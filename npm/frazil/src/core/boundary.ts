@@ -2,7 +2,7 @@
  * The boundary to the core: the types that the bindings and the rest of the package share. Imports nothing, so that no
  * import circle goes through it.
  *
- * Copies of the package in one realm use each other's `Binding`, so versions of the package with the same `Page.ABI`
+ * Copies of the package in one realm use each other's `Binding`, so versions of the package with the same `Frame.ABI`
  * must have the same names here.
  */
 
@@ -11,44 +11,44 @@ export type Backend = "native" | "wasm";
 
 /**
  * The calls of the core that both bindings have, by the same names in the same order. They take and return numbers, and
- * read and write the page: see `crates/core/src/abi`.
+ * read and write the frame: see `crates/core/src/abi`.
  *
  * @internal
  */
 export interface Calls {
-  open(page: number): number;
-  release(page: number, handle: number): void;
-  admit(page: number, handle: number, count: number, waitMs: number): number;
-  reserve(page: number, handle: number, nowMs: number, want: number, confirmed: boolean): number;
-  next(page: number, handle: number, nowMs: number, confirmed: boolean): bigint;
-  health(page: number, handle: number, nowMs: number): number;
-  lease(page: number, handle: number, call: number): number;
-  ceiling(page: number, handle: number, call: number): number;
-  segment(page: number, handle: number, call: number): number;
+  open(frame: number): number;
+  release(frame: number, handle: number): void;
+  admit(frame: number, handle: number, count: number, waitMs: number): number;
+  reserve(frame: number, handle: number, nowMs: number, want: number, confirmed: boolean): number;
+  next(frame: number, handle: number, nowMs: number, confirmed: boolean): bigint;
+  health(frame: number, handle: number, nowMs: number): number;
+  lease(frame: number, handle: number, call: number): number;
+  ceiling(frame: number, handle: number, call: number): number;
+  segment(frame: number, handle: number, call: number): number;
 }
 
 /**
  * The call that only the native addon has, since WebAssembly cannot write into the memory of an array of the caller: reserves IDs,
- * and writes them into the elements that the page names. Its status is that of `reserve`.
+ * and writes them into the elements that the frame names. Its status is that of `reserve`.
  *
  * @internal
  */
 export interface ArrayCalls {
-  fill(page: number, handle: number, nowMs: number, confirmed: boolean, target: BigUint64Array): number;
+  fill(frame: number, handle: number, nowMs: number, confirmed: boolean, target: BigUint64Array): number;
 }
 
 /** The calls for state files, which only the native addon has. The names are those of `crates/napi`. @internal */
 export interface FileCalls {
-  local(page: number): number;
-  localAsync(page: number): number;
+  local(frame: number): number;
+  localAsync(frame: number): number;
   whenOpened(ticket: number): Promise<void>;
-  opened(page: number, ticket: number): number;
+  opened(frame: number, ticket: number): number;
   abandon(ticket: number): void;
   defaultDir(): string | null;
-  file(page: number, handle: number): number;
+  file(frame: number, handle: number): number;
 }
 
-/** A loaded binding: its calls, the number of its page, and the memory that holds the page at `offset`. @internal */
+/** A loaded binding: its calls, the number of its frame, and the memory that holds the frame at `offset`. @internal */
 export interface Binding<Files = never> {
   readonly backend: Backend;
   readonly calls: Calls;
@@ -56,7 +56,7 @@ export interface Binding<Files = never> {
   readonly files?: Files | undefined;
   /** `calls`, if the addon has them: it fills arrays of the caller. */
   readonly arrays?: ArrayCalls | undefined;
-  readonly page: number;
+  readonly frame: number;
   readonly memory: { readonly buffer: ArrayBufferLike };
   /** The buffer of the memory, read without a getter that a program can replace. */
   readonly buffer: () => ArrayBufferLike;
@@ -64,7 +64,7 @@ export interface Binding<Files = never> {
   /** Why the native addon did not load, if this binding is the fallback. */
   readonly causes: readonly unknown[];
   /**
-   * Another page of the same core. Absent on WebAssembly: there all copies of the package share one page, and none
+   * Another frame of the same core. Absent on WebAssembly: there all copies of the package share one frame, and none
    * keeps data in it while user code runs.
    */
   readonly anotherPage?: (() => Binding<Files>) | undefined;

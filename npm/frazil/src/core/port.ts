@@ -1,9 +1,9 @@
 /**
- * The connection to the core: a binding (the native addon or the WebAssembly module) and the page, a block of memory
+ * The connection to the core: a binding (the native addon or the WebAssembly module) and the frame, a block of memory
  * that both sides read and write.
  *
  * A realm has one core. A second copy of the package finds it under a registered symbol, so that both copies mint from
- * the same states. If the versions of the page differ, the second copy throws `STATE_CONFLICT`. The symbol leads to
+ * the same states. If the versions of the frame differ, the second copy throws `STATE_CONFLICT`. The symbol leads to
  * functions only: any code can find it, and must not be able to transfer the memory that the addon writes to.
  */
 import { Host } from "#binding";
@@ -17,7 +17,7 @@ import {
   refusal,
   withoutRule,
 } from "../base/errors.js";
-import { CODES, First, MEANINGS, Page, RETRYABLE, RULES, Slot, SUBJECTS } from "../generated/page.js";
+import { CODES, First, Frame, MEANINGS, RETRYABLE, RULES, Slot, SUBJECTS } from "../generated/abi.js";
 import { Rule } from "../generated/rules.js";
 import type { Layout } from "../layout/index.js";
 import type { Binding } from "./boundary.js";
@@ -33,7 +33,7 @@ export type Answers = readonly [
   meanings?: Numbered<string>,
 ];
 
-/** A binding with typed views of its page. @internal */
+/** A binding with typed views of its frame. @internal */
 export class Port {
   #buffer: ArrayBufferLike | undefined;
   #numbers!: Float64Array;
@@ -48,17 +48,17 @@ export class Port {
     const buffer = this.binding.buffer();
     if (this.#buffer === buffer) return;
     this.#buffer = buffer;
-    this.#numbers = new Float64Array(buffer, offset, Page.NUMBERS);
-    this.#ids = new BigUint64Array(buffer, offset + 8 * Page.NUMBERS, Page.IDS);
+    this.#numbers = new Float64Array(buffer, offset, Frame.NUMBERS);
+    this.#ids = new BigUint64Array(buffer, offset + 8 * Frame.NUMBERS, Frame.IDS);
   }
 
-  /** The slots of the page: numbers by `Slot`. */
+  /** The slots of the frame: numbers by `Slot`. */
   get numbers(): Float64Array {
     this.#refreshViews();
     return this.#numbers;
   }
 
-  /** The IDs of the page. */
+  /** The IDs of the frame. */
   get ids(): BigUint64Array {
     this.#refreshViews();
     return this.#ids;
@@ -71,7 +71,7 @@ export class Port {
   }
 
   /**
-   * The error for a status, with the details from the page. `value` is what the caller passed, or the time of a call that mints, which
+   * The error for a status, with the details from the frame. `value` is what the caller passed, or the time of a call that mints, which
    * has a `layout`. `isForgotten` and `stoodMs`: see `clockText`.
    */
   error(
@@ -119,8 +119,8 @@ export const unclosed =
     : /* @__PURE__ */ new FinalizationRegistry<() => void>((release) => release());
 
 /** Releases a handle. It outlives the generator, so it must not refer to it. */
-export function releaserOf({ binding: { calls, page } }: Port, handle: number): () => void {
-  return () => calls.release(page, handle);
+export function releaserOf({ binding: { calls, frame } }: Port, handle: number): () => void {
+  return () => calls.release(frame, handle);
 }
 
 /** What the copies of the package in a realm share: see the top of the file. @internal */
@@ -141,7 +141,7 @@ export function sharedPort(load: () => Binding<StateFiles>): Port {
     if (realm[SHARED_CORE] === undefined) {
       const binding = load();
       const connect = () => new Port((Host.FILES && binding.anotherPage?.()) || binding);
-      if (!Reflect.set(realm, SHARED_CORE, { abi: Page.ABI, connect }))
+      if (!Reflect.set(realm, SHARED_CORE, { abi: Frame.ABI, connect }))
         throw new ConfigError(
           "STATE_CONFLICT",
           "globalThis is frozen, so copies of frazil cannot share states: freeze it after the first generator",
@@ -150,10 +150,10 @@ export function sharedPort(load: () => Binding<StateFiles>): Port {
       return ownPort;
     }
     const { abi, connect } = realm[SHARED_CORE];
-    if (abi !== Page.ABI) {
+    if (abi !== Frame.ABI) {
       throw new ConfigError(
         "STATE_CONFLICT",
-        `another version of frazil is loaded here, and its states cannot be shared (page ${abi}, ours ${Page.ABI}): install one version`,
+        `another version of frazil is loaded here, and its states cannot be shared (frame ${abi}, ours ${Frame.ABI}): install one version`,
       );
     }
     ownPort = connect();

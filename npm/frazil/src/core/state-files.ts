@@ -14,8 +14,8 @@ import {
   withoutRule,
 } from "../base/errors.js";
 import { PackageRule } from "../base/rules.js";
+import { First, Slot } from "../generated/abi.js";
 import { CODES, MEANINGS, RETRYABLE, RULES, SUBJECTS } from "../generated/native.js";
-import { First, Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
 import type { FileCalls } from "./boundary.js";
 
@@ -45,8 +45,8 @@ export interface StateFile {
 }
 
 /** The part of a port that is used here. An interface, since `port.ts` depends on this file. @internal */
-interface PageAccess {
-  readonly binding: { readonly page: number };
+interface FrameAccess {
+  readonly binding: { readonly frame: number };
   readonly numbers: Float64Array;
   readonly ids: BigUint64Array;
   readonly subject: string;
@@ -60,8 +60,8 @@ const TEXT_OPTIONS = [
   ["fileSystem", Slot.FILE_SYSTEM_BYTES],
 ] as const;
 
-/** The bytes of the page that hold text. They are the same memory as the IDs. */
-const bytesOf = ({ ids }: PageAccess) => new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
+/** The bytes of the frame that hold text. They are the same memory as the IDs. */
+const bytesOf = ({ ids }: FrameAccess) => new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
 
 // By the escapes of URIs, which belong to the language: some realms, as of Jest with jsdom, have no `TextEncoder`.
 const escaped = encodeURIComponent;
@@ -90,10 +90,10 @@ function decode(bytes: Uint8Array): string {
 
 /** The capabilities of the native addon that WebAssembly does not have. @internal */
 export const stateFilesOf = (calls: FileCalls) => ({
-  /** Writes a request to open a state file into the page: the options for the file, and what `writeRest` writes. */
-  writeRequest(port: PageAccess, given: Record<string, unknown>, writeRest: () => void): void {
+  /** Writes a request to open a state file into the frame: the options for the file, and what `writeRest` writes. */
+  writeRequest(port: FrameAccess, given: Record<string, unknown>, writeRest: () => void): void {
     const bytes = bytesOf(port);
-    // Encoded into another array first: what a program replaced is user code, which could write into the page.
+    // Encoded into another array first: what a program replaced is user code, which could write into the frame.
     const texts = new Uint8Array(bytes.length);
     const lengths = new Float64Array(TEXT_OPTIONS.length);
     let end = 0;
@@ -120,11 +120,11 @@ export const stateFilesOf = (calls: FileCalls) => ({
     numbers[Slot.START_WAIT_MS] = typeof startWaitMs === "number" ? startWaitMs : NaN;
   },
 
-  /** Opens the state file of the request in the page. Returns the status. */
-  open: ({ binding }: PageAccess): number => calls.local(binding.page),
+  /** Opens the state file of the request in the frame. Returns the status. */
+  open: ({ binding }: FrameAccess): number => calls.local(binding.frame),
 
   /** Starts to open it on a thread of its own. Returns a ticket. */
-  openAsync: ({ binding }: PageAccess): number => calls.localAsync(binding.page),
+  openAsync: ({ binding }: FrameAccess): number => calls.localAsync(binding.frame),
 
   /** Resolves when `opened` has the result. It keeps the event loop running until then. */
   whenOpened: (ticket: number): Promise<void> => calls.whenOpened(ticket),
@@ -135,12 +135,12 @@ export const stateFilesOf = (calls: FileCalls) => ({
   /** The directory of the state files for which none is given, if the environment has one. */
   defaultDir: (): string | null => calls.defaultDir(),
 
-  /** Writes the result of `openAsync` into the page. Returns the status. */
-  opened: ({ binding }: PageAccess, ticket: number): number => calls.opened(binding.page, ticket),
+  /** Writes the result of `openAsync` into the frame. Returns the status. */
+  opened: ({ binding }: FrameAccess, ticket: number): number => calls.opened(binding.frame, ticket),
 
   /** Reads what the core knows about the state file. */
-  file(port: PageAccess, handle: number): StateFile {
-    const status = calls.file(port.binding.page, handle);
+  file(port: FrameAccess, handle: number): StateFile {
+    const status = calls.file(port.binding.frame, handle);
     if (status !== 0) throw port.error(status, undefined);
     const { numbers } = port;
     const [pathBytes, textBytes] = [numbers[Slot.PATH_BYTES] as number, numbers[Slot.TEXT_BYTES] as number];
@@ -158,10 +158,10 @@ export const stateFilesOf = (calls: FileCalls) => ({
   },
 
   /** What the last refusal is about, for subjects that only state files have. */
-  subject: ({ numbers }: PageAccess): string | undefined => SUBJECTS[numbers[Slot.SUBJECT] as number],
+  subject: ({ numbers }: FrameAccess): string | undefined => SUBJECTS[numbers[Slot.SUBJECT] as number],
 
   /** The error for a status that comes with a text, or that only state files have. */
-  error(port: PageAccess, code: ErrorCode | undefined, status: number, value: unknown, details?: ErrorDetails) {
+  error(port: FrameAccess, code: ErrorCode | undefined, status: number, value: unknown, details?: ErrorDetails) {
     const { numbers } = port;
     const bytes = numbers[Slot.TEXT_BYTES] as number;
     const known = (code ?? CODES[status]) as ErrorCode;

@@ -18,11 +18,11 @@ export const RETRYABLE = [20];
 
 /** What those mean that no rule explains. */
 export const MEANINGS: { readonly [status: number]: string } = {
-  9: "The file system cannot keep the promise of a state file.",
+  9: "The file system cannot keep the guarantee of a state file.",
   10: "The state file is damaged, truncated, a copy, or of another layout.",
   11: "The state file has reserved time far ahead of the clock.",
   12: "The state file cannot be made, opened or written; where it was in use, minting stopped for good.",
-  13: "It is not proven on this platform that a state file keeps its promise, and the caller has not accepted that.",
+  13: "It is not proven on this platform that a state file keeps its guarantee, and the caller has not accepted that.",
   20: "The granted window is over and has not been renewed yet.",
 };
 

@@ -1,17 +1,17 @@
 /** Filling an array of the caller, which the native addon does without a copy. */
 import type { ArrayCalls } from "../core/boundary.js";
-import { Slot } from "../generated/page.js";
+import { Slot } from "../generated/abi.js";
 import type { FillCall } from "./mint-call.js";
 
 /** The part of a port that is used here. */
-interface PageAccess {
-  readonly binding: { readonly page: number };
+interface FrameAccess {
+  readonly binding: { readonly frame: number };
   readonly numbers: Float64Array;
 }
 
 /** Reserves up to `want` IDs for a call, and writes them into its array after those that it has. Returns the status, as `reserve`. */
 export function fillArray(
-  { binding: { page }, numbers }: PageAccess,
+  { binding: { frame }, numbers }: FrameAccess,
   calls: ArrayCalls,
   handle: number,
   nowMs: number,
@@ -21,5 +21,5 @@ export function fillArray(
 ): number {
   numbers[Slot.FILL_FROM] = done;
   numbers[Slot.FILL_UNTIL] = done + want;
-  return calls.fill(page, handle, nowMs, confirmed, target);
+  return calls.fill(frame, handle, nowMs, confirmed, target);
 }

@@ -4,7 +4,7 @@ import type { FrazilError } from "../base/errors.js";
 import type { Backend } from "../core/boundary.js";
 import type { Port } from "../core/port.js";
 import type { StateFile } from "../core/state-files.js";
-import { CODES, Slot } from "../generated/page.js";
+import { CODES, Slot } from "../generated/abi.js";
 import type { Layout } from "../layout/index.js";
 import { numberOrNaN } from "./request.js";
 
@@ -76,7 +76,7 @@ export type CoreCounts = Pick<Stats, "stepsBack" | "largestStepBackMs" | "switch
 /** Reads the counters of the core; zeros if there is no backend. @internal */
 export function readCounts(port: Port | undefined, handle: number): CoreCounts {
   // The counters do not depend on the time that is passed.
-  port?.binding.calls.health(port.binding.page, handle, 0);
+  port?.binding.calls.health(port.binding.frame, handle, 0);
   const count = (at: Slot) => port?.numbers[at] ?? 0;
   return {
     stepsBack: count(Slot.STEPS_BACK),
@@ -139,8 +139,8 @@ export const staticNodeWarning = (node: number | "none"): string | undefined =>
         : edgeWarning(node);
 
 /** Whether a call of a generator with a state file would wait for a process that raises the ceiling and does not get ready. @internal */
-export const isObstructed = ({ binding: { calls, page } }: Port, handle: number, now: number): boolean =>
-  CODES[calls.health(page, handle, numberOrNaN(now))] === "LEASE_EXPIRED";
+export const isObstructed = ({ binding: { calls, frame } }: Port, handle: number, now: number): boolean =>
+  CODES[calls.health(frame, handle, numberOrNaN(now))] === "LEASE_EXPIRED";
 
 /**
  * The state of a generator at a time. `staticNode`: its node id if nothing but the program keeps others from having it.
@@ -156,9 +156,9 @@ export function readHealth(
   layout: Layout,
   isForgotten: boolean,
 ): Health {
-  const { calls, page, files } = port.binding;
-  const status = calls.health(page, handle, numberOrNaN(now));
-  // All slots are read first: what follows may run user code, which could write into the page.
+  const { calls, frame, files } = port.binding;
+  const status = calls.health(frame, handle, numberOrNaN(now));
+  // All slots are read first: what follows may run user code, which could write into the frame.
   const { numbers } = port;
   const endMs = numbers[Slot.END_MS] as number;
   const leadMs = numbers[Slot.LEAD_MS] as number;

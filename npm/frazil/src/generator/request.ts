@@ -1,5 +1,5 @@
 /**
- * Requests to the core: what is written into the page before a call, and the error of a request to open that was
+ * Requests to the core: what is written into the frame before a call, and the error of a request to open that was
  * refused.
  */
 import { Host } from "#binding";
@@ -8,7 +8,7 @@ import { ClockError, configError, type ErrorCode, type FrazilError, withoutRule 
 import { placeOf, putOwn } from "../base/own-properties.js";
 import { hostRandom } from "../core/host-random.js";
 import type { Port } from "../core/port.js";
-import { CODES, KINDS, Slot, STARTS } from "../generated/page.js";
+import { CODES, KINDS, Slot, STARTS } from "../generated/abi.js";
 import { Rule } from "../generated/rules.js";
 import { localNode } from "../layout/default-nodes.js";
 import type { Layout, LayoutField } from "../layout/index.js";
@@ -30,7 +30,7 @@ const MAX_FUTURE_EPOCHS = 1000;
 export const nodeGiven = (node: unknown): unknown =>
   typeof node === "string" && /^\d+$/.test(node) ? Number(node) : node;
 
-/** A request to open a generator, as pairs for the page: a slot, then its number, and so on. */
+/** A request to open a generator, as pairs for the frame: a slot, then its number, and so on. */
 export function openRequest(
   layout: Layout,
   given: Record<string, unknown>,
@@ -101,7 +101,7 @@ export function openRequest(
   return pairs;
 }
 
-/** Writes a request into the page, where a boolean becomes 0 or 1. */
+/** Writes a request into the frame, where a boolean becomes 0 or 1. */
 export function writeRequest({ numbers }: Port, request: readonly (number | boolean)[]): void {
   for (let at = 0; at < request.length; at += 2) numbers[request[at] as Slot] = request[at + 1] as number;
 }
@@ -166,7 +166,7 @@ export function openRefusal(port: Port, status: number, given: Record<string, un
   return "node" in given || code !== "NODE_REQUIRED" ? nodeRefusal(error) : error;
 }
 
-/** Writes a new random key for the start of the sequence into the page. */
+/** Writes a new random key for the start of the sequence into the frame. */
 export function writeNewKey(port: Port): void {
   const words = hostRandom(4);
   const { numbers } = port;

@@ -25,13 +25,13 @@ export interface Session {
   readonly closed?: string;
   /** The time for IDs. It decides how long a block is used. */
   readonly clock: () => number;
-  /** Opens the generator. `write` writes the rest of the request into the page. Returns the status. */
+  /** Opens the generator. `write` writes the rest of the request into the frame. Returns the status. */
   open(port: Port, write: () => void): number;
   /** The generator is open. */
   opened(minting: Minting): void;
   /** Reads what the call that follows needs, which may run code of the user. `reserveAtMs`: the time at which IDs are reserved next. */
   read(reserveAtMs?: number): void;
-  /** Writes what was read into the page. Runs no code of the user. */
+  /** Writes what was read into the frame. Runs no code of the user. */
   write?(numbers: Float64Array): void;
   /**
    * Where only calls renew, has the store asked if that is due. Resolves when the store has answered, or after the time of an

@@ -19,7 +19,7 @@ import type { Backend } from "../core/boundary.js";
 import { distrustText, LONG_WAIT_MS } from "../core/clock-text.js";
 import { noAddonError } from "../core/no-addon.js";
 import { type Port, releaserOf, sharedPort, unclosed } from "../core/port.js";
-import { CODES, First, MEANINGS, Page, Slot } from "../generated/page.js";
+import { CODES, First, Frame, MEANINGS, Slot } from "../generated/abi.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "../layout/index.js";
 import { fillArray } from "./fill-array.js";
 import {
@@ -164,9 +164,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /** At this time `next()` reserves a block and mints no ID alone: one was minted alone at it, or a call was refused. */
   #reserveAtMs: number | undefined;
 
-  // Views of the page, read before the last reservation. Reading them again after it could run user code.
+  // Views of the frame, read before the last reservation. Reading them again after it could run user code.
   #numbers!: Float64Array;
-  #page!: BigUint64Array;
+  #frame!: BigUint64Array;
 
   /**
    * The last error made here from a refusal by the core. A clock of the user may throw an error that looks the same.
@@ -304,7 +304,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       return;
     }
     this.#port = port;
-    const { backend, calls, files, page, causes } = port.binding;
+    const { backend, calls, files, frame, causes } = port.binding;
     if (Host.FILES && local && files === undefined) throw nativeRequired(causes);
     if (Host.THREADS && backend === "wasm" && !unshared && !this.#isPrivate && !session && inWorkerThread()) {
       throw new ConfigError(
@@ -314,7 +314,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       );
     }
     const request = openRequest(this.layout, given, joined, this.#isPrivate);
-    // From here until the answers are read, no user code may run: it could use the page as well.
+    // From here until the answers are read, no user code may run: it could use the frame as well.
     const write = () => writeRequest(port, request);
     if (Host.FILES && local && files) {
       files.writeRequest(port, given, write);
@@ -331,8 +331,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       session.opened({ port, handle: this.#handle, changed });
     } else {
       write();
-      this.#finishOpen(calls.open(page), given);
-      // Once in a process, an isolate or a page: what it says is true of the program.
+      this.#finishOpen(calls.open(frame), given);
+      // Once in a process, an isolate or a frame: what it says is true of the program.
       const wrong = this.#isStatic && !isWarned ? staticNodeWarning(this.#node ?? "none") : undefined;
       if (wrong !== undefined) {
         isWarned = true;
@@ -344,17 +344,17 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (Host.THREADS && backend === "wasm" && !unshared && !this.#isPrivate && !session) markProcess();
   }
 
-  /** Reads the result of opening from the page. No user code has run since the page was written. */
+  /** Reads the result of opening from the frame. No user code has run since the frame was written. */
   #finishOpen(status: number, given: Record<string, unknown>): void {
     if (status !== 0) throw openRefusal(this.#port as Port, status, given, this.layout);
     // Read after the call: if opening grows WebAssembly's memory, older views have length 0.
     const { numbers } = this.#port as Port;
     this.#handle = numbers[Slot.HANDLE] as number;
     if (Host.MOVING_CLOCK && !this.#session) {
-      const { calls, page } = (this.#port as Port).binding;
+      const { calls, frame } = (this.#port as Port).binding;
       const { next } = calls;
       const handle = this.#handle;
-      this.#mint = (now) => next(page, handle, now, false);
+      this.#mint = (now) => next(frame, handle, now, false);
     }
     this.#maxBlock = numbers[Slot.MAX_BLOCK] as number;
     this.#maxWaitMs = numbers[Slot.MAX_WAIT_MS] as number;
@@ -408,7 +408,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (now >= this.#fromMs && now < this.#untilMs) {
       if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
     } else if (Host.MOVING_CLOCK && now !== this.#reserveAtMs && typeof now === "number" && this.#mint !== undefined) {
-      // One ID by one call of the core, for a program that mints now and then: a block would take views of the page and a copy.
+      // One ID by one call of the core, for a program that mints now and then: a block would take views of the frame and a copy.
       const id = this.#mint(now);
       if (id !== NO_ID || (this.#port as Port).numbers[Slot.STATUS] === 0) {
         if (this.#untilMs !== 0) this.#dropBlock();
@@ -638,13 +638,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     // is back in its tick.
     this.#dropBlock();
     const numbers = this.#numbers;
-    const page = this.#page;
+    const frame = this.#frame;
     this.#blockSize = count;
     this.#fromMs = numbers[Slot.VALID_FROM_MS] as number;
     this.#untilMs = numbers[Slot.VALID_UNTIL_MS] as number;
-    const first = page[0] as bigint;
+    const first = frame[0] as bigint;
     if (count > 1) {
-      this.#copyBlock(page, count);
+      this.#copyBlock(frame, count);
       this.#cursor = 1;
     }
     return first;
@@ -703,13 +703,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           this.#cursor += count;
           this.#copyToTarget(call, this.#ids, at, count);
         } else {
-          const count = this.#reserve(min(call.length - call.done, Page.IDS), now, call);
+          const count = this.#reserve(min(call.length - call.done, Frame.IDS), now, call);
           // Thrown outside, since throwing it twice would take a third of the time of the refusal.
           if (count === 0) break;
           this.#dropBlock();
           // The addon has written them into the target.
           if (Host.FILES && this.#port?.binding.arrays) this.#take(call, count);
-          else this.#copyToTarget(call, this.#page, 0, count);
+          else this.#copyToTarget(call, this.#frame, 0, count);
         }
       }
     } catch (error) {
@@ -801,7 +801,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /** Throws for a count that is invalid, or that exceeds what the full lead and the full wait allow. */
   #checkCount(count: number, waitMs = Host.BLOCKS && canBlock() ? this.#maxWaitMs : 0): void {
     const port = this.#requirePort();
-    const status = port.binding.calls.admit(port.binding.page, this.#handle, numberOrNaN(count), waitMs);
+    const status = port.binding.calls.admit(port.binding.frame, this.#handle, numberOrNaN(count), waitMs);
     if (status !== 0) throw numberRefusal(port.error(status, count));
   }
 
@@ -825,7 +825,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /**
-   * Reserves IDs and returns how many: at least one. They are in `#page`, or, if the call has a target and the addon fills arrays, in
+   * Reserves IDs and returns how many: at least one. They are in `#frame`, or, if the call has a target and the addon fills arrays, in
    * the target. If the core refuses and the host can block, it waits as long as the call still may. Otherwise it returns 0, and
    * `#refusal` makes the error, because V8 leaves a function interpreted whose calls throw, and walks over its frame if the error is made
    * in it.
@@ -838,16 +838,16 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     for (;;) {
       this.#session?.read(now);
       const port = this.#requirePort(call);
-      const { calls, page } = port.binding;
+      const { calls, frame } = port.binding;
       this.#numbers = port.numbers;
-      this.#page = port.ids;
+      this.#frame = port.ids;
       this.#session?.write?.(this.#numbers);
       // A replaced `Date.now` may return any value.
       const status =
         call.answered ??
         (Host.FILES && port.binding.arrays && call.target
           ? fillArray(port, port.binding.arrays, this.#handle, numberOrNaN(now), confirmed, call as FillCall, want)
-          : calls.reserve(page, this.#handle, numberOrNaN(now), want, confirmed));
+          : calls.reserve(frame, this.#handle, numberOrNaN(now), want, confirmed));
       call.answered = undefined;
       if (status === 0) {
         // From here until the IDs are counted as taken, no user code may run.
@@ -856,11 +856,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         this.#reserved += count;
         return count;
       }
-      if (status === Page.KEYLESS) {
+      if (status === Frame.KEYLESS) {
         writeNewKey(port);
         continue;
       }
-      if (status === Page.RECHECK) {
+      if (status === Frame.RECHECK) {
         this.#rechecks++;
         confirmed = true;
       } else {
@@ -912,7 +912,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           );
     if (Host.FILES && this.#isLocal && error.code === "CLOCK_BACKWARD" && retryMs >= LONG_WAIT_MS) {
       const port = this.#port as Port;
-      // Not before: what is read here is written over the refusal in the page.
+      // Not before: what is read here is written over the refusal in the frame.
       const aheadMs = port.binding.files?.file(port, this.#handle).distrustedMs ?? 0;
       const times = distrustText(this.#lastRefusedAtMs as number, aheadMs);
       if (aheadMs > 0) error = retryError(error.code, MEANINGS[status], retryMs, times);

@@ -1,5 +1,5 @@
 /**
- * The calls of the core for a lease: what is written to the page before one, and what is read from it after. What to ask and what an
+ * The calls of the core for a lease: what is written to the frame before one, and what is read from it after. What to ask and what an
  * answer means is decided in the core (`crates/core/src/lease`).
  */
 
@@ -10,8 +10,8 @@ import { monotonicClock, wallClock } from "../base/clock.js";
 import { type FrazilError, LeaseError, refusal } from "../base/errors.js";
 import { PackageRule } from "../base/rules.js";
 import type { Answers, Port } from "../core/port.js";
+import { Slot } from "../generated/abi.js";
 import { CODES, LeaseCall, type LeaseChange, type LeaseReason, RULES, SUBJECTS } from "../generated/lease.js";
-import { Slot } from "../generated/page.js";
 import { nodeGiven, nodeRefusal, numberOrNaN } from "../generator/request.js";
 import type { Minting } from "../generator/session.js";
 import type { Answer, Grant, LeaseStore } from "../stores/lease-store.js";
@@ -101,7 +101,7 @@ export class LeaseCalls {
     numbers[Slot.UNCOPIED] = Number(isUncopied);
     numbers[Slot.STORE_TIME] = Number(storeTime);
     numbers[Slot.DEFAULT_SCOPE] = Number(scope === "default");
-    const status = port.binding.calls.lease(port.binding.page, 0, LeaseCall.OPEN);
+    const status = port.binding.calls.lease(port.binding.frame, 0, LeaseCall.OPEN);
     this.timeoutMs = port.numbers[Slot.TIMEOUT_MS] as number;
     this.maxAsyncWaitMs = port.numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
     const { subject } = port;
@@ -125,7 +125,7 @@ export class LeaseCalls {
   protected free(): void {
     const { binding } = this.port;
     this.isFree = true;
-    binding.calls.release(binding.page, this.#handle);
+    binding.calls.release(binding.frame, this.#handle);
   }
 
   protected get context(): LeaseContext {
@@ -165,7 +165,7 @@ export class LeaseCalls {
     numbers[Slot.SHOWN_MS] = 0;
     write?.(numbers);
     this.write(numbers);
-    const status = binding.calls.lease(binding.page, this.#handle, call);
+    const status = binding.calls.lease(binding.frame, this.#handle, call);
     if (status !== 0) throw this.port.error(status, valueAtFault?.(this.port.subject), undefined, ANSWERS);
     // Read after the call, during which the memory of WebAssembly may have grown.
     ({ numbers } = this.port);
@@ -177,7 +177,7 @@ export class LeaseCalls {
 
   /**
    * Hands an answer of the store to the core, each of whose values is read once. Returns the lease that was answered. What came of it
-   * is in the page.
+   * is in the frame.
    */
   protected take(grant: string, answer: Grant, { number, wallMs, monotonicMs }: Asked): LeaseWindow {
     const { grant: named, node, fromMs, untilMs, storeNowMs } = answer;

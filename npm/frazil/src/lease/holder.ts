@@ -8,8 +8,8 @@ import { attempt } from "../asking/attempt.js";
 import { digitsAt } from "../asking/digits.js";
 import { rejectionError } from "../asking/store-errors.js";
 import { ConfigError, type FrazilError, LeaseError, refusal } from "../base/errors.js";
+import { Slot } from "../generated/abi.js";
 import { LeaseCall, LeaseChange, LeaseReason, LeaseRequest } from "../generated/lease.js";
-import { Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
 import { nodeGiven, numberOrNaN } from "../generator/request.js";
 import { type Minting, SESSION, type Session } from "../generator/session.js";
@@ -42,7 +42,7 @@ const REASONS: { readonly [R in RefusalReason]?: LeaseReason } = {
 /** Whether a lease is missing, so that an answer of the store helps. */
 export const isOfLease = ({ code }: FrazilError) => code === "LEASE_EXPIRED" || code === "LEASE_LOST";
 
-/** A request to the store that the core has written into the page. */
+/** A request to the store that the core has written into the frame. */
 export interface StoreRequest extends Asked {
   readonly verb: "acquire" | "renew" | "ensure";
   /** Absent for `ensure`. */
@@ -209,7 +209,7 @@ export abstract class LeaseHolder extends LeaseCalls implements Session {
         }),
       );
     } else if (change === LeaseChange.DECLINED) {
-      // Read before the listeners run: they may use the page.
+      // Read before the listeners run: they may use the frame.
       const note = releaseNoteIn(numbers);
       // Retryable: another node id is asked for.
       const details = { retryable: true };

@@ -14,6 +14,6 @@
  *
  * @throws {ConfigError} `NATIVE_REQUIRED` if a generator runs on WebAssembly already, because no addon was found.
  */
-import { refusal } from "./carriers.js";
+import { refusal } from "./addons.js";
 
 if (refusal !== undefined) throw refusal;

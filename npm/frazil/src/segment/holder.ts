@@ -15,7 +15,7 @@ import { monotonicClock } from "../base/clock.js";
 import { type FrazilError, LeaseError, refusal, show } from "../base/errors.js";
 import { PackageRule } from "../base/rules.js";
 import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
-import { Page, Slot } from "../generated/page.js";
+import { Frame, Slot } from "../generated/abi.js";
 import { Rule } from "../generated/rules.js";
 import { CODES, RULES, SegmentCall, SegmentRequest, SUBJECTS } from "../generated/segment.js";
 import { numberOrNaN } from "../generator/request.js";
@@ -77,7 +77,7 @@ export interface Drawn {
 
 const ANSWERS: Answers = [CODES, RULES, SUBJECTS];
 
-/** A request to the store that the core has written into the page. @internal */
+/** A request to the store that the core has written into the frame. @internal */
 export interface SegmentAsked {
   /** The number of the try. */
   readonly number: number;
@@ -123,7 +123,7 @@ export abstract class SegmentHolder {
     numbers[Slot.MAX_STEP] = numberOrNaN(maxStep);
     numbers[Slot.GROW_BELOW_MS] = numberOrNaN(growBelowMs);
     numbers[Slot.SHRINK_ABOVE_MS] = numberOrNaN(shrinkAboveMs);
-    const status = binding.calls.segment(binding.page, 0, SegmentCall.OPEN);
+    const status = binding.calls.segment(binding.frame, 0, SegmentCall.OPEN);
     if (status !== 0) {
       const subject = SUBJECTS[port.numbers[Slot.SUBJECT] as number] as keyof HolderOptions;
       throw port.error(status, options[subject], undefined, ANSWERS);
@@ -154,7 +154,7 @@ export abstract class SegmentHolder {
     numbers[Slot.AHEAD] = 0;
     write?.(this.#port);
     numbers[Slot.MONOTONIC_MS] = nowMs;
-    const status = binding.calls.segment(binding.page, this.#handle, call);
+    const status = binding.calls.segment(binding.frame, this.#handle, call);
     if (status !== 0) throw this.#port.error(status, given, undefined, ANSWERS);
     this.#nowMs = nowMs;
     // Read after the call, during which the memory of WebAssembly may have grown.
@@ -190,12 +190,12 @@ export abstract class SegmentHolder {
   write({ first, stride, count }: Drawn, target: BigUint64Array, at: number): void {
     const { binding } = this.#port;
     for (let written = 0; written < count; ) {
-      const wanted = Math.min(count - written, Page.IDS);
+      const wanted = Math.min(count - written, Frame.IDS);
       const { numbers, ids } = this.#port;
       ids[0] = first + BigInt(written * stride);
       numbers[Slot.STRIDE] = stride;
       numbers[Slot.WANT] = wanted;
-      const status = binding.calls.segment(binding.page, 0, SegmentCall.WRITE);
+      const status = binding.calls.segment(binding.frame, 0, SegmentCall.WRITE);
       if (status !== 0) throw this.#port.error(status, wanted);
       copyIds(this.#port.ids, 0, wanted, target, at + written);
       written += wanted;

@@ -9,7 +9,7 @@ import { monotonicClock } from "../base/clock.js";
 import { ConfigError, configError, type FrazilError, whole } from "../base/errors.js";
 import { listOf } from "../base/lists.js";
 import { PackageRule } from "../base/rules.js";
-import { Page } from "../generated/page.js";
+import { Frame } from "../generated/abi.js";
 import { type AsyncOptions, signalOf } from "../generator/options.js";
 import { LOW } from "../layout/bits.js";
 import { checkGiven, noStore } from "../stores/kit/argument-errors.js";
@@ -141,7 +141,7 @@ export class SegmentNumbers {
       maxAsyncWaitMs = 5000,
     } = given;
     if (failoverSkip !== undefined) whole("INVALID_OPTION", "failoverSkip", failoverSkip, 0, Number.MAX_SAFE_INTEGER);
-    const limitMs = whole("INVALID_OPTION", "maxAsyncWaitMs", maxAsyncWaitMs, 0, Page.MAX_WAIT_MS);
+    const limitMs = whole("INVALID_OPTION", "maxAsyncWaitMs", maxAsyncWaitMs, 0, Frame.MAX_WAIT_MS);
     const tags = tagsOf(kind.identity);
     const state = tags.get(tag) ?? { above: 0n };
     if (state.open?.deref() !== undefined)
@@ -286,7 +286,7 @@ export class SegmentNumbers {
     options: AsyncOptions | undefined,
     areTexts: boolean,
   ): Promise<T[]> {
-    const target = new BigUint64Array(whole("INVALID_ARGUMENT", "count", count, 0, Page.MAX_COUNT));
+    const target = new BigUint64Array(whole("INVALID_ARGUMENT", "count", count, 0, Frame.MAX_COUNT));
     const outcome = this.#fill(target, options);
     if (outcome) (await outcome)();
     return listOf(target, areTexts);
@@ -296,7 +296,7 @@ export class SegmentNumbers {
   #fill(target: BigUint64Array, options: AsyncOptions | undefined): Promise<Outcome<void>> | undefined {
     if (!isIdArray(target, "BigUint64Array"))
       throw configError("INVALID_ARGUMENT", "target", target, PackageRule.ID_ARRAY);
-    const count = whole("INVALID_ARGUMENT", "count", lengthOf(target), 0, Page.MAX_COUNT);
+    const count = whole("INVALID_ARGUMENT", "count", lengthOf(target), 0, Frame.MAX_COUNT);
     const signal = signalOf(options);
     signal?.throwIfAborted();
     this.#checkOpen();

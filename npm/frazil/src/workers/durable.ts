@@ -14,8 +14,8 @@ import { drawRandom } from "../asking/kernel-random.js";
 import { wallClock } from "../base/clock.js";
 import { ConfigError, configError, type FrazilError, LeaseError } from "../base/errors.js";
 import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
+import { Slot } from "../generated/abi.js";
 import { CeilingCall, CODES, RULES, SUBJECTS } from "../generated/lease.js";
-import { Slot } from "../generated/page.js";
 import { Rule } from "../generated/rules.js";
 import { nodeGiven, numberOrNaN } from "../generator/request.js";
 import { type Minting, SESSION, type Session } from "../generator/session.js";
@@ -121,7 +121,7 @@ class CeilingSession implements Session {
     const random = drawRandom();
     write();
     numbers.set(random, Slot.RANDOM);
-    return binding.calls.ceiling(binding.page, 0, CeilingCall.OPEN);
+    return binding.calls.ceiling(binding.frame, 0, CeilingCall.OPEN);
   }
 
   opened({ port, handle }: Minting): void {
@@ -148,7 +148,7 @@ class CeilingSession implements Session {
     numbers[Slot.ROW_MARK] = numberOrNaN(row?.mark);
     numbers[Slot.ROW_UNTIL_MS] = numberOrNaN(row?.untilMs);
     numbers[Slot.WALL_MS] = numberOrNaN(atMs);
-    const status = binding.calls.ceiling(binding.page, this.#handle, CeilingCall.LOOK);
+    const status = binding.calls.ceiling(binding.frame, this.#handle, CeilingCall.LOOK);
     if (status !== 0) throw this.#port.error(status, row?.untilMs, undefined, ANSWERS);
     // Read after the call, during which the memory of WebAssembly may have grown.
     const after = this.#port.numbers;

@@ -42,19 +42,19 @@
 
 mod block;
 mod clock_ids;
+mod fast_path;
 mod outcome;
 mod rules;
-mod short_way;
 mod start;
 mod ticks;
 mod window;
 
 pub use block::Block;
 pub use clock_ids::ClockIds;
+pub use fast_path::FastPath;
+pub(super) use fast_path::FastPathRange;
 pub use outcome::Outcome;
 pub(crate) use rules::EXHAUSTED;
 pub use rules::{MAX_LEAD_MS, Machine};
-pub use short_way::ShortWay;
-pub(super) use short_way::ShortWayRange;
 pub use start::{Key, SequenceStart};
 pub use window::Window;

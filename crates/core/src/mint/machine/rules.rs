@@ -2,8 +2,8 @@
 
 use super::block::Block;
 use super::clock_ids::{ClockIds, StateView};
+use super::fast_path::FastPath;
 use super::outcome::Outcome;
-use super::short_way::ShortWay;
 use super::start::{Key, SequenceStart};
 use super::window::Window;
 use crate::error::{Code, Error, Result, Rule, Subject};
@@ -235,27 +235,27 @@ impl Machine {
         }
     }
 
-    /// The short way to the IDs of this machine: see [`ShortWay`].
+    /// The fast path to the IDs of this machine: see [`FastPath`].
     #[must_use]
-    pub const fn short_way(&self) -> ShortWay {
-        ShortWay::new(&self.geometry, self.node)
+    pub const fn fast_path(&self) -> FastPath {
+        FastPath::new(&self.geometry, self.node)
     }
 
-    /// The first of the words from which the short way leads on, after [`Machine::reserve`] changed the word to `word`, and as long
+    /// The first of the words from which the fast path leads on, after [`Machine::reserve`] changed the word to `word`, and as long
     /// as the window begins where it began then; `None` if the sequence wraps.
     ///
     /// ```
     /// # use frazil::{Layout, Node};
     /// # use frazil::mint::Machine;
     /// # let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-    /// assert_eq!(machine.short_way_from((100 << 12) | 5), Some((100 << 12) | 1));
-    /// assert_eq!(machine.short_way_from(101 << 12), Some((100 << 12) | 1)); // the last ID is of tick 100
+    /// assert_eq!(machine.fast_path_from((100 << 12) | 5), Some((100 << 12) | 1));
+    /// assert_eq!(machine.fast_path_from(101 << 12), Some((100 << 12) | 1)); // the last ID is of tick 100
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub fn short_way_from(&self, word: u64) -> Option<u64> {
+    pub fn fast_path_from(&self, word: u64) -> Option<u64> {
         let wraps = matches!(self.start, Some((SequenceStart::Wrap, _)));
-        word.checked_sub(1).filter(|_| !wraps && word != EXHAUSTED).map(|last| self.short_way().from(last))
+        word.checked_sub(1).filter(|_| !wraps && word != EXHAUSTED).map(|last| self.fast_path().from(last))
     }
 
     /// The first position of a tick and clock id that was reached because the clock moved, not because a sequence was full.

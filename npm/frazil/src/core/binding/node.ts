@@ -2,12 +2,12 @@
 
 import { ConfigError } from "../../base/errors.js";
 import { ownOf } from "../../base/own-properties.js";
-import { Page } from "../../generated/page.js";
+import { Frame } from "../../generated/abi.js";
 import type { ArrayCalls, Binding, Calls, FileCalls } from "../boundary.js";
 import { noAddonError, noneFor, ofAnotherSystem, reasonsOf, remedyOf } from "../no-addon.js";
 import { type StateFiles, stateFilesOf } from "../state-files.js";
+import { closeAddons, registeredAddons } from "./addons.js";
 import { builtin } from "./builtin.js";
-import { closeCarriers, registeredCarriers } from "./carriers.js";
 import { forcedBackend } from "./forced.js";
 import { wasmBytes } from "./inline.js";
 import { mark } from "./marks.js";
@@ -16,8 +16,8 @@ import { bindExports, checkByteOrder, type Exports, wasmUnavailable } from "./wa
 
 interface Addon extends Calls, ArrayCalls, FileCalls {
   abi(): number;
-  /** A page that lives as long as its owner. */
-  page(owner: object): { readonly page: number; readonly memory: Uint8Array };
+  /** A frame that lives as long as its owner. */
+  frame(owner: object): { readonly frame: number; readonly memory: Uint8Array };
 }
 
 /** The systems that have an addon, as `process` names them. */
@@ -80,7 +80,7 @@ function places(causes: unknown[]): string[] {
 
 /** Loads a package from the program or the bundle that `frazil/native` is a part of. */
 function loadRegistered(addonPackage: string): Addon | undefined {
-  const loaded = registeredCarriers()?.(addonPackage);
+  const loaded = registeredAddons()?.(addonPackage);
   if (loaded && "error" in loaded) throw loaded.error;
   const addon = loaded?.addon as Addon | undefined;
   if (addon === undefined || typeof addon.abi === "function") return addon;
@@ -128,9 +128,9 @@ function foundForOthers(searched: readonly string[]): string[] {
 /** `admit`, which asks the core once for the calls of a generator with the same count or a smaller one: whatever is admitted stays so. */
 function admitOnce(admit: Calls["admit"]): Calls["admit"] {
   let [ofHandle, ofWaitMs, admitted] = [NaN, NaN, -1];
-  return (page, handle, count, waitMs) => {
+  return (frame, handle, count, waitMs) => {
     if (handle === ofHandle && waitMs === ofWaitMs && count >>> 0 === count && count <= admitted) return 0;
-    const status = admit(page, handle, count, waitMs);
+    const status = admit(frame, handle, count, waitMs);
     if (status === 0) [ofHandle, ofWaitMs, admitted] = [handle, waitMs, count];
     return status;
   };
@@ -153,11 +153,11 @@ function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
     try {
       const addon = load(addonPackage);
       if (addon === undefined) continue;
-      if (addon.abi() !== Page.ABI) throw new Error(`${addonPackage} was built for another version of frazil`);
+      if (addon.abi() !== Frame.ABI) throw new Error(`${addonPackage} was built for another version of frazil`);
       const bind = (): Binding<StateFiles> => {
         const files = stateFilesOf(addon);
-        // `files` owns the page, since the port refers to it as long as the port lives.
-        const { page, memory } = addon.page(files);
+        // `files` owns the frame, since the port refers to it as long as the port lives.
+        const { frame, memory } = addon.frame(files);
         // Read once: reading the buffer of a view calls into the engine, and the buffer is needed at each call of the
         // core.
         const { buffer } = memory;
@@ -166,7 +166,7 @@ function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
           calls: { ...addon, admit: admitOnce(addon.admit) },
           files,
           arrays: addon,
-          page,
+          frame,
           memory: { buffer },
           buffer: () => buffer,
           offset: 0,
@@ -214,10 +214,10 @@ function loadWasm(): Binding<StateFiles> {
   });
   // WebAssembly returns a signed integer.
   const abi = (thread[THREAD_WASM]?.().abi() as number) >>> 0;
-  if (abi !== Page.ABI) {
+  if (abi !== Frame.ABI) {
     throw new ConfigError(
       "STATE_CONFLICT",
-      `another version of frazil runs on WebAssembly in this thread, and its states cannot be shared (page ${abi}, ours ${Page.ABI}): install one version`,
+      `another version of frazil runs on WebAssembly in this thread, and its states cannot be shared (frame ${abi}, ours ${Frame.ABI}): install one version`,
     );
   }
   return binding;
@@ -264,7 +264,7 @@ export function load(): Binding<StateFiles> {
     );
   }
   const fallback = wasmFallback(causes);
-  closeCarriers();
+  closeAddons();
   warnOnce(reasons, remedyOf(causes));
   return fallback;
 }

@@ -7,7 +7,7 @@ import type { Binding, Calls } from "../boundary.js";
 export interface Exports extends Calls {
   readonly memory: WebAssembly.Memory;
   abi(): number;
-  page(): number;
+  frame(): number;
 }
 
 /** The error if WebAssembly is not available. */
@@ -35,7 +35,7 @@ export function checkByteOrder(): void {
 export function bindExports(make: () => Exports, hint?: string): Binding {
   try {
     const exports = make();
-    const page = exports.page();
+    const frame = exports.frame();
     const asUint = BigInt.asUintN;
     const calls = {} as Record<keyof Calls, (...given: unknown[]) => unknown>;
     let stopped: unknown;
@@ -77,10 +77,10 @@ export function bindExports(make: () => Exports, hint?: string): Binding {
       files: undefined,
       arrays: undefined,
       anotherPage: undefined,
-      page,
+      frame,
       memory,
       buffer,
-      offset: page,
+      offset: frame,
       causes: [],
     };
   } catch (error) {

@@ -1,5 +1,5 @@
-// The package of every carrier in `npm/*`, as npm would publish it. Where this machine builds no addon, a file stands in for it: here
-// only that there is one counts. `xtask inspect` looks into it.
+// The package of every platform package in `npm/*`, as npm would publish it. Where this machine builds no addon, a file stands in for it:
+// here only that there is one counts. `xtask inspect` looks into it.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,17 +11,17 @@ import { emptyFolder, root, run } from "./tarballs.mjs";
 
 const FILES = ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "THIRD-PARTY.md", "frazil.node", "package.json"];
 
-const carriers = packages().filter(({ isCarrier }) => isCarrier);
+const platformPackages = packages().filter(({ isPlatform }) => isPlatform);
 
-test("there are carriers", () => assert.ok(carriers.length >= 1));
+test("there are platform packages", () => assert.ok(platformPackages.length >= 1));
 
 let packed;
 
-/** Copies every carrier and packs the copies, once. Returns for each folder of `npm/` npm's report and the path of the tarball. */
-function packCarriers() {
+/** Copies every platform package and packs the copies, once. Returns for each folder of `npm/` npm's report and the path of the tarball. */
+function packPlatformPackages() {
   if (packed !== undefined) return packed;
-  const scratch = emptyFolder("carriers");
-  const copies = carriers.map(({ folder, path }) => {
+  const scratch = emptyFolder("platform packages");
+  const copies = platformPackages.map(({ folder, path }) => {
     const copy = join(scratch, folder);
     cpSync(path, copy, { recursive: true });
     if (!existsSync(join(copy, "frazil.node"))) writeFileSync(join(copy, "frazil.node"), "");
@@ -29,14 +29,17 @@ function packCarriers() {
   });
   const reports = JSON.parse(run(scratch, "npm", ["pack", "--json", ...copies]).stdout);
   packed = new Map(
-    carriers.map(({ folder }, at) => [folder, { ...reports[at], tarball: join(scratch, reports[at].filename) }]),
+    platformPackages.map(({ folder }, at) => [
+      folder,
+      { ...reports[at], tarball: join(scratch, reports[at].filename) },
+    ]),
   );
   return packed;
 }
 
-for (const { folder, manifest } of carriers) {
-  test(`${manifest.name} has exactly the files of a carrier, and no problem for publint and attw`, async () => {
-    const { name, files, tarball: path } = packCarriers().get(folder);
+for (const { folder, manifest } of platformPackages) {
+  test(`${manifest.name} has exactly the files of a platform package, and no problem for publint and attw`, async () => {
+    const { name, files, tarball: path } = packPlatformPackages().get(folder);
     assert.equal(name, manifest.name);
     assert.deepEqual(files.map(({ path }) => path).sort(), FILES);
     const bytes = readFileSync(path);

@@ -1,4 +1,4 @@
-//! The short way to one ID: what most calls do, without the machine's rules.
+//! The fast path to one ID: what most calls do, without the machine's rules.
 //!
 //! After an ID was issued in the clock's own tick, the calls that follow in that tick take the next numbers of its sequence: the
 //! word grows by one, and nothing else changes. That holds for a range of words, which begins after the first number of the
@@ -7,14 +7,14 @@
 //!
 //! * **With the feature `std` only**: the addon and the WebAssembly module reserve through the page and never come here.
 //! * **No rule is repeated here**: the range comes from an ID that [`Machine::reserve`](crate::mint::Machine::reserve) issued, and
-//!   `tests/exhaustive` compares all that the short way answers with what the machine would have.
+//!   `tests/exhaustive` compares all that the fast path answers with what the machine would have.
 //! * Not covered: a sequence that wraps, whose IDs are not in order of the count.
 
 use crate::layout::Geometry;
 #[cfg(feature = "std")]
 use crate::mint::sync::{AtomicU64, Ordering};
 
-/// How the short way makes IDs of a layout and node id: what it reads, computed once.
+/// How the fast path makes IDs of a layout and node id: what it reads, computed once.
 ///
 /// ```
 /// use frazil::{Layout, Node};
@@ -22,14 +22,14 @@ use crate::mint::sync::{AtomicU64, Ordering};
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
 /// let now_ms = 1_704_067_200_100; // tick 100
 /// let after_five = (100 << 12) | 5; // the word after five IDs of tick 100
-/// let from = machine.short_way_from(after_five).unwrap();
-/// assert_eq!(machine.short_way().id(after_five, from, now_ms), Some((100 << 22) | (7 << 12) | 5));
-/// assert_eq!(machine.short_way().id(after_five, from, now_ms + 1), None); // the clock is in another tick
-/// assert_eq!(machine.short_way().id(101 << 12, from, now_ms), None); // the word is
+/// let from = machine.fast_path_from(after_five).unwrap();
+/// assert_eq!(machine.fast_path().id(after_five, from, now_ms), Some((100 << 22) | (7 << 12) | 5));
+/// assert_eq!(machine.fast_path().id(after_five, from, now_ms + 1), None); // the clock is in another tick
+/// assert_eq!(machine.fast_path().id(101 << 12, from, now_ms), None); // the word is
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShortWay {
+pub struct FastPath {
     node: u64,
     epoch_ms: u64,
     tick_ms: u64,
@@ -42,7 +42,7 @@ pub struct ShortWay {
     sequence_shift: u8,
 }
 
-impl ShortWay {
+impl FastPath {
     #[expect(clippy::cast_possible_truncation, reason = "numbers of bits, at most 64")]
     pub(crate) const fn new(geometry: &Geometry, node: u64) -> Self {
         let Geometry { time, clock, sequence, .. } = geometry;
@@ -87,15 +87,15 @@ impl ShortWay {
     }
 }
 
-/// The short way of one generator, and where it is right: written after an ID was issued by the machine.
+/// The fast path of one generator, and where it is right: written after an ID was issued by the machine.
 ///
 /// The two numbers are written one after the other, so a call can read the range of one ID and the origin of another. Then it
 /// issues nothing wrong: the numbers are written after the swap of the word to their own tick, with `Release`, so a call that
 /// reads one of them swaps the word of an earlier tick in vain.
 #[cfg(feature = "std")]
 #[derive(Debug)]
-pub(crate) struct ShortWayRange {
-    way: ShortWay,
+pub(crate) struct FastPathRange {
+    way: FastPath,
     /// The first word of the range.
     from: AtomicU64,
     /// The origin of the state by which it was decided, or [`NOWHERE`].
@@ -107,13 +107,13 @@ pub(crate) struct ShortWayRange {
 const NOWHERE: u64 = u64::MAX;
 
 #[cfg(feature = "std")]
-impl ShortWayRange {
+impl FastPathRange {
     /// Leads nowhere until an ID was issued.
-    pub(crate) fn new(way: ShortWay) -> Self {
+    pub(crate) fn new(way: FastPath) -> Self {
         Self { way, from: AtomicU64::new(0), origin: AtomicU64::new(NOWHERE) }
     }
 
-    /// Ends the short way until the machine issues an ID again.
+    /// Ends the fast path until the machine issues an ID again.
     pub(crate) fn end(&self) {
         self.origin.store(NOWHERE, Ordering::Relaxed);
     }
@@ -124,7 +124,7 @@ impl ShortWayRange {
         self.from.store(from, Ordering::Release);
     }
 
-    /// The ID at a word, if the short way is right there.
+    /// The ID at a word, if the fast path is right there.
     #[inline]
     pub(crate) fn id(&self, word: u64, now_ms: u64) -> Option<u64> {
         self.way.id(word, self.from.load(Ordering::Acquire), now_ms)
@@ -139,11 +139,11 @@ impl ShortWayRange {
 /// There is none.
 #[cfg(not(feature = "std"))]
 #[derive(Debug)]
-pub(crate) struct ShortWayRange;
+pub(crate) struct FastPathRange;
 
 #[cfg(not(feature = "std"))]
-impl ShortWayRange {
-    pub(crate) const fn new(_: ShortWay) -> Self {
+impl FastPathRange {
+    pub(crate) const fn new(_: FastPath) -> Self {
         Self
     }
 

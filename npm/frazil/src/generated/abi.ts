@@ -3,7 +3,7 @@
 import { CLASSES, type ErrorCode } from "./errors.js";
 import { Rule } from "./rules.js";
 
-/** The slots of the page. */
+/** The slots of the frame. */
 export enum Slot {
   STATUS = 0,
   COUNT = 1,
@@ -120,8 +120,8 @@ export enum Slot {
   ROW_UNTIL_MS = 242,
 }
 
-/** What is fixed about the page. */
-export enum Page {
+/** What is fixed about the frame. */
+export enum Frame {
   /** How many floats it starts with. */
   NUMBERS = 256,
   /** How many IDs follow them. */

@@ -1,4 +1,4 @@
-//! The memory of the page: numbers, then IDs; texts lie where the IDs do.
+//! The memory of the frame: numbers, then IDs; texts lie where the IDs do.
 
 #[cfg(feature = "std")]
 use alloc::string::String;
@@ -20,23 +20,23 @@ pub const NO_ID: u64 = u64::MAX;
 /// The memory that both sides read and write.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Page {
+pub struct Frame {
     /// The slots.
     pub numbers: [f64; NUMBERS],
     /// The IDs of the last reservation.
     pub ids: [u64; IDS],
 }
 
-impl Page {
-    /// A page of zeros.
+impl Frame {
+    /// A frame of zeros.
     ///
     /// ```
-    /// # use frazil::abi::{IDS, NUMBERS, Page};
-    /// assert_eq!(size_of::<Page>(), 8 * (NUMBERS + IDS));
-    /// assert_eq!(Page::new().numbers[0], 0.0);
+    /// # use frazil::abi::{IDS, NUMBERS, Frame};
+    /// assert_eq!(size_of::<Frame>(), 8 * (NUMBERS + IDS));
+    /// assert_eq!(Frame::new().numbers[0], 0.0);
     /// ```
     #[must_use]
-    #[expect(clippy::new_without_default, reason = "a page is placed, not defaulted")]
+    #[expect(clippy::new_without_default, reason = "a frame is placed, not defaulted")]
     #[expect(clippy::large_stack_arrays, reason = "the bindings place it in static memory or on the heap")]
     pub const fn new() -> Self {
         Self { numbers: [0.0; NUMBERS], ids: [0; IDS] }
@@ -57,10 +57,10 @@ impl Page {
     /// Refuses with `STATE_CONFLICT` for a cause that the binding found outside the core, and returns the status.
     ///
     /// ```
-    /// # use frazil::abi::{Page, slot};
-    /// let mut page = Page::new();
-    /// assert_eq!(page.refuse_conflict("another copy"), frazil::Code::StateConflict as u32);
-    /// assert_eq!(page.numbers[slot::TEXT_BYTES], 12.0);
+    /// # use frazil::abi::{Frame, slot};
+    /// let mut frame = Frame::new();
+    /// assert_eq!(frame.refuse_conflict("another copy"), frazil::Code::StateConflict as u32);
+    /// assert_eq!(frame.numbers[slot::TEXT_BYTES], 12.0);
     /// ```
     #[cfg(feature = "std")]
     pub fn refuse_conflict(&mut self, text: &str) -> u32 {
@@ -134,7 +134,7 @@ impl Page {
     }
 }
 
-/// A number from the page as an integer, which must be whole and within bounds.
+/// A number from the frame as an integer, which must be whole and within bounds.
 pub(super) fn whole_number(value: f64, code: Code, subject: Subject, min: u64, max: u64) -> Result<u64> {
     #[expect(
         clippy::cast_possible_truncation,

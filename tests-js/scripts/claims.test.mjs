@@ -1,7 +1,7 @@
-// Tests of scripts/checks/promises.mjs: the mistakes that it must find in citations of docs/safety.md.
+// Tests of scripts/checks/claims.mjs: the mistakes that it must find in citations of docs/safety.md.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { problems, problemsHere } from "../../scripts/checks/promises.mjs";
+import { problems, problemsHere } from "../../scripts/checks/claims.mjs";
 
 const PAGE = "# Why\n\n1. **One.** It is.\n2. **Two.** So\n   is this, with 3. in it.\n\n10. **Ten.** And this.\n";
 const RUST = `//! About one.\n//!\n//! ${"docs"}/safety.md: 1\n\nuse x;\n\n// ${"docs"}/safety.md: 2, 10\n#[should_panic]\n#[test]\nfn t() {}\n`;

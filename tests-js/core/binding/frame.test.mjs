@@ -1,4 +1,4 @@
-// The page is memory that the addon writes to. Whatever JavaScript does, that memory must stay valid for the addon.
+// The frame is memory that the addon writes to. Whatever JavaScript does, that memory must stay valid for the addon.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { slot } from "../../vectors/generated-tables.mjs";
@@ -40,10 +40,10 @@ const MINT = `
   const good = minted.every((id, at) => typeof id === "bigint" && (at === 0 || minted[at - 1] < id));
 `;
 
-/** The status of that name: see `npm/frazil/src/generated/page.ts`. */
+/** The status of that name: see `npm/frazil/src/generated/abi.ts`. */
 const CLOSED = 14;
 
-test("the object that a realm shares gives no access to the page", needsAddon, async () => {
+test("the object that a realm shares gives no access to the frame", needsAddon, async () => {
   const script = `
     import { Snowflake } from "frazil";
     ${TAKE}
@@ -77,7 +77,7 @@ test("the object that a realm shares gives no access to the page", needsAddon, a
   assert.ok(good, `minted ${sample}`);
 });
 
-test("a page whose buffer is caught by a replaced constructor cannot be detached", needsAddon, async () => {
+test("a frame whose buffer is caught by a replaced constructor cannot be detached", needsAddon, async () => {
   const script = `
     ${TAKE}
     const caught = [];
@@ -100,13 +100,13 @@ test("a page whose buffer is caught by a replaced constructor cannot be detached
     process.stdout.write(JSON.stringify({ taken, good, sample: minted.slice(0, 3).map(String) }));
   `;
   const { taken, good, sample } = await inNewProcess(script, { env: { FRAZIL_BACKEND: "native" } });
-  assert.ok(taken.length > 0, "the page must have been caught");
+  assert.ok(taken.length > 0, "the frame must have been caught");
   assert.deepEqual([...new Set(taken)], ["not movable"]);
   assert.ok(good, `minted ${sample}`);
 });
 
 test(
-  "calls with a page of another thread, an unknown page or a value that is no page number are refused",
+  "calls with a frame of another thread, an unknown frame or a value that is no frame number are refused",
   needsAddon,
   async () => {
     const script = `
@@ -118,11 +118,11 @@ test(
     new Snowflake({ node: 3 }).next();
     const tries = \`
       const said = [];
-      for (const page of [0, 1, 2, 7, 2 ** 31, 2 ** 32 - 1, -1, 0.5, NaN, Infinity]) {
+      for (const frame of [0, 1, 2, 7, 2 ** 31, 2 ** 32 - 1, -1, 0.5, NaN, Infinity]) {
         for (const call of [
-          () => addon.open(page), () => addon.local(page), () => addon.health(page, 0, 1.8e12), () => addon.file(page, 0),
-          () => addon.admit(page, 0, 1, 0), () => addon.reserve(page, 0, 1.8e12, 1, true), () => addon.next(page, 0, 1.8e12, true),
-          () => addon.release(page, 0),
+          () => addon.open(frame), () => addon.local(frame), () => addon.health(frame, 0, 1.8e12), () => addon.file(frame, 0),
+          () => addon.admit(frame, 0, 1, 0), () => addon.reserve(frame, 0, 1.8e12, 1, true), () => addon.next(frame, 0, 1.8e12, true),
+          () => addon.release(frame, 0),
         ]) {
           try { said.push(String(call())); } catch (error) { said.push(error.name); }
         }
@@ -138,23 +138,23 @@ test(
   },
 );
 
-test("a page whose owner was collected is closed, and its number is not reused", needsAddon, async () => {
+test("a frame whose owner was collected is closed, and its number is not reused", needsAddon, async () => {
   const script = `
     import { createRequire } from "node:module";
     const require = createRequire(import.meta.url);
     const addon = require("frazil-linux-x64-gnu");
     const kept = {};
-    const first = addon.page(kept);
+    const first = addon.frame(kept);
     const gone = [];
-    for (let at = 0; at < 300; at++) gone.push(addon.page({}).page);
+    for (let at = 0; at < 300; at++) gone.push(addon.frame({}).frame);
     for (let round = 0; round < 20; round++) {
       gc();
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    const closed = gone.filter((page) => addon.reserve(page, 0, 1.8e12, 1, true) === ${CLOSED} && addon.open(page) === ${CLOSED}).length;
-    const fresh = addon.page({}).page;
-    // A page of zeros describes no layout: status 1 is INVALID_LAYOUT.
-    process.stdout.write(JSON.stringify({ closed, used: gone.includes(fresh), first: addon.open(first.page) }));
+    const closed = gone.filter((frame) => addon.reserve(frame, 0, 1.8e12, 1, true) === ${CLOSED} && addon.open(frame) === ${CLOSED}).length;
+    const fresh = addon.frame({}).frame;
+    // A frame of zeros describes no layout: status 1 is INVALID_LAYOUT.
+    process.stdout.write(JSON.stringify({ closed, used: gone.includes(fresh), first: addon.open(first.frame) }));
   `;
   const { closed, used, first } = await inNewProcess(script, {
     flags: ["--expose-gc"],
@@ -164,13 +164,13 @@ test("a page whose owner was collected is closed, and its number is not reused",
   assert.deepEqual({ used, first }, { used: false, first: 1 });
 });
 
-test("a value that is no object cannot own a page", needsAddon, async () => {
+test("a value that is no object cannot own a frame", needsAddon, async () => {
   const script = `
     import { createRequire } from "node:module";
     const addon = createRequire(import.meta.url)("frazil-linux-x64-gnu");
     const said = [undefined, null, 1, "a", true, Symbol(), 1n].map((owner) => {
       try {
-        return addon.page(owner).page;
+        return addon.frame(owner).frame;
       } catch {
         return "refused";
       }
@@ -189,7 +189,7 @@ for (const [name, replaced] of [
   ],
   ["an object without memory", "class {}"],
 ]) {
-  test(`if SharedArrayBuffer is replaced and gives ${name}, no page is created`, needsAddon, async () => {
+  test(`if SharedArrayBuffer is replaced and gives ${name}, no frame is created`, needsAddon, async () => {
     const script = `
       import { createRequire } from "node:module";
       const addon = createRequire(import.meta.url)("frazil-linux-x64-gnu");
@@ -197,7 +197,7 @@ for (const [name, replaced] of [
       globalThis.SharedArrayBuffer = ${replaced};
       let said;
       try {
-        said = addon.page({}).page;
+        said = addon.frame({}).frame;
       } catch (error) {
         said = "refused";
       }

@@ -1,6 +1,6 @@
 /** The packages of the native addon, by literal calls of `require`, for `frazil/native`. CommonJS, since an ES module has no `require`. */
 import { ConfigError } from "frazil";
-import { type Loaded, registerCarriers } from "../core/binding/carriers.js";
+import { type Loaded, registerAddons } from "../core/binding/addons.js";
 
 /**
  * Loads a package by its name. Each call of `require` has its package as a literal, because bundlers follow no other, and stands in a
@@ -65,7 +65,7 @@ function load(name: string): Loaded | undefined {
  * The error of `frazil/native` where it came too late. It is thrown by the importing file, and not by this one: where an ES module
  * imports CommonJS that throws, Node 20 ends the process, even if the error of `import()` is handled.
  */
-export const refusal = registerCarriers(load)
+export const refusal = registerAddons(load)
   ? undefined
   : new ConfigError(
       "NATIVE_REQUIRED",
