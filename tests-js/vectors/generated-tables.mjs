@@ -12,7 +12,7 @@ async function load(name, room = "generated") {
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
 }
 
-const { Slot, Frame, ...frame } = await load("frame");
+const { Slot, Frame, ...frame } = await load("abi");
 /** The slots of the frame, the statuses, and the other constants of the frame. */
 export const slot = { ...frame, ...Frame, ...Slot };
 /** The codes of each error class. */
