@@ -272,9 +272,9 @@ fn a_sequence_that_starts_again_after_a_step_back_is_caught() {
 }
 
 /// The IDs that four threads mint while another sets the clock back and forth a hundred times, and to the same time twice in a
-/// row.
+/// row. Each time is there for thousands of calls.
 fn under_a_wild_clock(mint: impl Fn(u64) -> Option<u64> + Sync) -> Vec<u64> {
-    let (clock, running) = (AtomicU64::new(T), AtomicU64::new(1));
+    let (clock, running, calls) = (AtomicU64::new(T), AtomicU64::new(1), AtomicU64::new(0));
     let minted = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -282,13 +282,17 @@ fn under_a_wild_clock(mint: impl Fn(u64) -> Option<u64> + Sync) -> Vec<u64> {
                 let mut own = Vec::new();
                 while running.load(Ordering::Relaxed) == 1 {
                     own.extend(mint(clock.load(Ordering::Relaxed)));
+                    calls.fetch_add(1, Ordering::Relaxed);
                 }
                 minted.lock().unwrap().extend(own);
             });
         }
         for step in 0..100_u64 {
             clock.store(T + step / 5 * 50 + [60, 0, 90, 0, 30][usize::try_from(step % 5).unwrap()], Ordering::Relaxed);
-            thread::sleep(std::time::Duration::from_millis(3));
+            let before = calls.load(Ordering::Relaxed);
+            while calls.load(Ordering::Relaxed) < before + 5000 {
+                thread::yield_now();
+            }
         }
         running.store(0, Ordering::Relaxed);
     });
