@@ -5,6 +5,10 @@ import { root, run } from "../shell.mjs";
 import { etcd, mariadb, postgres, redis, runtimes, valkey, zookeeper } from "../tools.mjs";
 
 const measure = (name) => run(process.execPath, [`${root}tests-js/bench/${name}.mjs`]);
+async function measureBesidePeers(name) {
+  await installPackages(`${root}tests-js/bench/peers/`, "installing the packages to compare with");
+  measure(name);
+}
 
 /**
  * Every benchmark. `run`: in place of `tests-js/bench/NAME.mjs`. `requires`: tools that it installs; with `alone` or with these, only its
@@ -16,13 +20,9 @@ const BENCHES = [
   // Each call beside its floor.
   { name: "paths" },
   // Other packages.
-  {
-    name: "peers",
-    run: async () => {
-      await installPackages(`${root}tests-js/bench/peers/`, "installing the packages to compare with");
-      measure("peers");
-    },
-  },
+  { name: "peers", run: () => measureBesidePeers("peers") },
+  // One ID now and then, beside other packages, in every runtime.
+  { name: "isolated", requires: [runtimes], run: () => measureBesidePeers("isolated") },
   // Other crates.
   { name: "rust", run: () => import("./rust.mjs") },
   // Threads, processes, states.

@@ -166,16 +166,19 @@ fn a_refusal_because_a_directory_is_locked_as_a_whole_says_who_holds_the_lock() 
     let directory = TestDirectory(top.clone());
     fs::create_dir_all(top.join("ids")).unwrap();
     let inside = TestDirectory(top.join("ids"));
-    let locked = File::open(&top).unwrap();
-    assert!(lock_all(&locked));
-    let holder = std::process::id();
+    // In a child, since one that another test forks meanwhile would have the file open, and so the lock, too.
     in_a_child(|| {
-        drop(locked);
-        let fault = inside.open().unwrap_err();
-        assert_eq!(fault.code(), Code::StateConflict);
-        let expected = format!("{} is locked (fcntl) by process {holder} (", top.display());
-        assert!(fault.text().contains(&expected), "{fault}");
-        assert!(fault.text().contains("on more bytes than a state file locks"), "{fault}");
+        let locked = File::open(&top).unwrap();
+        assert!(lock_all(&locked));
+        let holder = std::process::id();
+        in_a_child(|| {
+            drop(locked);
+            let fault = inside.open().unwrap_err();
+            assert_eq!(fault.code(), Code::StateConflict);
+            let expected = format!("{} is locked (fcntl) by process {holder} (", top.display());
+            assert!(fault.text().contains(&expected), "{fault}");
+            assert!(fault.text().contains("on more bytes than a state file locks"), "{fault}");
+        });
     });
     drop(directory);
 }
