@@ -97,6 +97,7 @@ export function wakeAll(sleeping: Sleeping): void {
  * reason of the signal if it aborts first.
  */
 export async function sleep(ms: number, signal: AbortSignal | undefined, sleeping?: Sleeping): Promise<number> {
+  signal?.throwIfAborted();
   const beganMs = monotonicClock();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let wake: (() => void) | undefined;
@@ -116,6 +117,8 @@ export async function sleep(ms: number, signal: AbortSignal | undefined, sleepin
     clearTimeout(timer);
     sleeping?.delete(wake as () => void);
   }
+  // A signal can also abort without an event that is heard here: while it is read, or one that a program has made.
+  signal?.throwIfAborted();
   // The timer of a busy thread is late.
   const waitedMs = monotonicClock() - beganMs;
   return waitedMs > leastMs ? waitedMs : leastMs;
