@@ -104,27 +104,55 @@ describe("a segment", () => {
   });
 });
 
-// docs/safety.md: 28
-test("a foreign table, whose rows do not tell in which transaction they were written: a client that hides its transaction is refused", async () => {
-  await server.query(`CREATE EXTENSION postgres_fdw; CREATE SCHEMA far;
-    CREATE SERVER itself FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '127.0.0.1', port '${server.port}', dbname 'postgres');
-    CREATE USER MAPPING FOR postgres SERVER itself OPTIONS (user 'postgres');
-    IMPORT FOREIGN SCHEMA public LIMIT TO (frazil_scopes, frazil_segments) FROM SERVER itself INTO far`);
-  const tag = newTag();
-  await store.initSegment({ tag });
-  const scope = await newScopeOf(store);
-  const of = (client) => new PostgresStore(client, { schema: "far", incarnation: { sql: "'one'" } });
-  const { first } = await of(pool).allocate(allocation({ tag }));
-  let ofMutant;
-  await HIDDEN["an object of the program around a Client of pg"](async (client) => {
-    const blind = (text, values) => client.query(text.replaceAll("THEN 'foreign'", "THEN NULL"), values);
-    ofMutant = await of({ query: blind }).allocate(allocation({ tag }));
-    const refused = { code: "STORE_REFUSED", message: /foreign table/ };
-    await assert.rejects(of(client).allocate(allocation({ tag })), refused);
-    await assert.rejects(of(client).fence({ scope }), refused);
+describe("a foreign table", () => {
+  const refused = { code: "STORE_REFUSED", message: /foreign table/ };
+  /** A store whose incarnation an expression of the program tells. */
+  const told = (client) => new PostgresStore(client, { schema: "far", incarnation: { sql: "'one'" } });
+  before(() =>
+    server.query(`CREATE EXTENSION postgres_fdw; CREATE SCHEMA far;
+      CREATE SERVER itself FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '127.0.0.1', port '${server.port}', dbname 'postgres');
+      CREATE USER MAPPING FOR postgres SERVER itself OPTIONS (user 'postgres');
+      IMPORT FOREIGN SCHEMA public LIMIT TO (frazil_scopes, frazil_segments) FROM SERVER itself INTO far`),
+  );
+
+  // docs/safety.md: 28
+  test("its rows do not tell in which transaction they were written: a client that hides its transaction is refused", async () => {
+    const tag = newTag();
+    await store.initSegment({ tag });
+    const scope = await newScopeOf(store);
+    const { first } = await told(pool).allocate(allocation({ tag }));
+    let ofMutant;
+    await HIDDEN["an object of the program around a Client of pg"](async (client) => {
+      const blind = (text, values) => client.query(text.replaceAll(/THEN 'foreign[^']*'/g, "THEN NULL"), values);
+      ofMutant = await told({ query: blind }).allocate(allocation({ tag }));
+      await assert.rejects(told(client).allocate(allocation({ tag })), refused);
+      await assert.rejects(told(client).fence({ scope }), refused);
+    });
+    const next = await told(pool).allocate(allocation({ tag }));
+    assert.deepEqual([next.first, ofMutant.first], [first + 10n, next.first], "the mutant shows nothing");
   });
-  const next = await of(pool).allocate(allocation({ tag }));
-  assert.deepEqual([next.first, ofMutant.first], [first + 10n, next.first], "the mutant shows nothing");
+
+  // docs/safety.md: 27, 29
+  test("its server may lose what it wrote while this one is as before: each client is refused, unless the program tells of that", async () => {
+    const tag = newTag();
+    await store.initSegment({ tag });
+    const scope = await newScopeOf(store);
+    for (const incarnation of [undefined, "postgres", "postgres-with-start"]) {
+      const far = new PostgresStore(pool, { schema: "far", ...(incarnation && { incarnation }) });
+      await assert.rejects(far.allocate(allocation({ tag })), refused);
+      await assert.rejects(far.fence({ scope }), refused);
+    }
+    const sql = postgres(server.url, { max: 1 });
+    await assert.rejects(new PostgresStore(sql, { schema: "far" }).allocate(allocation({ tag })), refused);
+    await sql.end();
+    // What a promoted standby of that server may do.
+    const [kept] = await server.query("SELECT * FROM frazil_segments WHERE tag = $1", [tag]);
+    const { first } = await told(pool).allocate(allocation({ tag }));
+    const back = "UPDATE frazil_segments SET next_number = $2, recent = $3, incarnation = 'one' WHERE tag = $1";
+    await server.query(back, [tag, first, kept.recent]);
+    const again = await told(pool).allocate(allocation({ tag }));
+    assert.equal(again.first, first, "nothing shows the loss");
+  });
 });
 
 // docs/safety.md: 22

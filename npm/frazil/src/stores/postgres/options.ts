@@ -1,6 +1,6 @@
 /** The options of a store, and what they make of a statement. */
 import { checkGiven, optionError } from "../kit/argument-errors.js";
-import { STARTED } from "./client.js";
+import { FOREIGN, FOREIGN_TOLD, STARTED } from "./client.js";
 import { DURABLE, SERVER, tableIn } from "./lease-statements.js";
 
 /** The options of a `PostgresStore`. */
@@ -50,10 +50,11 @@ export function completion(options: PostgresStoreOptions): (statement: string) =
     server: sql,
     // Of leases: segments have `server` alone.
     incarnation: isOurs ? `${sql}${tableIn(prefix)}` : sql,
+    foreign: isOurs ? FOREIGN : FOREIGN_TOLD,
   };
   return (statement) =>
     statement.replace(
-      /\{(scopes|leases|segments|server|incarnation|durable)\}/g,
+      /\{(scopes|leases|segments|server|incarnation|durable|foreign)\}/g,
       (_, part: string) => parts[part] as string,
     );
 }
