@@ -1,11 +1,11 @@
 // docs/architecture.md: the rooms that it lists are those of the tree, and each uses only rooms below it. Circles within a room are
-// found by biome and scripts/checks/module-cycles.mjs. CONTRIBUTING.md: the files that it names are there.
+// found by biome and scripts/checks/module-cycles.mjs. Every page: the files that it names are there.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { test } from "node:test";
 import { importsOf } from "../../scripts/checks/module-cycles.mjs";
-import { root, textOf } from "./examples.mjs";
+import { PAGES, root, textOf } from "./examples.mjs";
 
 const page = textOf("docs/architecture.md");
 const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.[^"]+)"/g;
@@ -99,16 +99,41 @@ test("the page is two screens, with a glossary of at most 30 words", () => {
   assert.ok(page.split("\n").length <= 101);
 });
 
+/** Whether a folder has a file or folder of this path, in which `*` stands for any part of a name. */
+function isThere(path, folder = root) {
+  const [name, ...rest] = path.split("/");
+  const pattern = new RegExp(`^${name.replaceAll(".", "\\.").replaceAll("*", ".*")}$`);
+  return readdirSync(folder, { withFileTypes: true }).some(
+    (entry) =>
+      pattern.test(entry.name) &&
+      (rest.join("") === "" || (entry.isDirectory() && isThere(rest.join("/"), join(folder, entry.name)))),
+  );
+}
+
 /** The files and folders of the repository that a page names in code, and that are not there. */
 const missingPaths = (text) =>
-  [...text.matchAll(/`((?:crates|docs|npm|scripts|tests-js|\.github)\/[^` ]+)`/g)]
+  [...text.matchAll(/`((?:crates|docs|examples|npm|scripts|tests-js|\.github)\/[^` ]+)`/g)]
     .map(([, path]) => path)
-    .filter((path) => !existsSync(join(root, path)));
+    .filter((path) => !isThere(path));
 
-test("the files that CONTRIBUTING.md names exist, and one that is gone is found", () => {
-  const text = textOf("CONTRIBUTING.md");
-  assert.deepEqual(missingPaths(text), []);
-  assert.deepEqual(missingPaths(text.replace("`scripts/platforms/index.mjs`", "`scripts/gone.mjs`")), [
-    "scripts/gone.mjs",
+/** `docs/proofs/mutants.md` has the names of the files that were mutated then. */
+const NAMING = [
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  ...PAGES,
+  ...readdirSync(join(root, "docs/proofs"))
+    .filter((name) => name.endsWith(".md") && name !== "mutants.md")
+    .map((name) => `docs/proofs/${name}`),
+];
+
+test("the files that the pages name exist, and one that is gone is found", () => {
+  assert.deepEqual(
+    NAMING.flatMap((name) => missingPaths(textOf(name)).map((path) => `${name}: ${path}`)),
+    [],
+  );
+  const text = textOf("CONTRIBUTING.md").replace("`scripts/platforms/index.mjs`", "`scripts/gone.mjs`");
+  assert.deepEqual(missingPaths(text), ["scripts/gone.mjs"]);
+  assert.deepEqual(missingPaths("`tests-js/stores/*/page.test.mjs`, `tests-js/stores/*page.test.mjs`"), [
+    "tests-js/stores/*page.test.mjs",
   ]);
 });

@@ -87,6 +87,24 @@ test("writes that are lost are found out, and a copy is not what is kept", async
   assert.ok(store.save().get("default").fenceMs >= untilMs);
 });
 
+test("docs/testing.md: the time of the store passes, and another server takes over", async () => {
+  const clock = manualClock(Date.now());
+  const store = new MemoryLeaseStore({ now: clock.now });
+  await store.init({ layout: "default", nodes: { from: 7, to: 7 }, windowMaxMs: 30_000 });
+  const leased = () => lease(store, { time: "store", maxAsyncWaitMs: 200 });
+  const holders = [await leased()];
+  await assert.rejects(leased(), { code: "NODE_IDS_EXHAUSTED", retryAfterMs: 30_000 });
+  clock.advance(30_000);
+  holders.push(await leased());
+  store.failOver();
+  await assert.rejects(leased(), { code: "NODE_IDS_EXHAUSTED", retryAfterMs: 35_000 });
+  clock.advance(35_000);
+  holders.push(await leased());
+  const issued = holders.slice(1).map((ids) => ids.next());
+  assert.equal(new Set(issued).size, 2);
+  await Promise.all(holders.map((ids) => ids.close()));
+});
+
 test("a counter that goes back repeats no number", async () => {
   const store = new MemorySegmentStore();
   const early = new Segment(store, { tag: "orders" });

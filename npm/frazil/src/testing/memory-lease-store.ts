@@ -36,7 +36,7 @@ import { refuseProduction } from "./production.js";
 
 /** The options of a `MemoryLeaseStore`. */
 export interface MemoryLeaseStoreOptions {
-  /** The clock of the store, in Unix milliseconds, such as that of a `manualClock()`. Default: `Date.now()`. */
+  /** The clock of the store, in Unix milliseconds, such as that of a `manualClock(Date.now())`. Default: `Date.now()`. */
   readonly now?: () => number;
 }
 
