@@ -30,7 +30,7 @@
 //! # Where the code is
 //! * **The public API**: `local` (options, [`Local`], [`attach`]), `open_request` (checks the options), `open_files` (the files
 //!   that this process has open), `fault` ([`Fault`]), `environment` (environment variables), `platforms` (which are proven).
-//! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `wait_rule` (how long to wait
+//! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `opening_wait` (how long to wait
 //!   for users of other files, as a pure rule), `start_rule` (how a state starts, as a pure rule), `state_start` (the facts and
 //!   the effects of that rule), `first_id` (when the first ID can be issued), [`openings`] (on threads of their own),
 //!   `cancellation` (whether the opening is still wanted).
@@ -59,6 +59,7 @@ mod name_locks;
 mod open_files;
 mod open_request;
 mod opening;
+mod opening_wait;
 pub mod openings;
 mod os;
 mod platforms;
@@ -66,7 +67,6 @@ mod process;
 mod start_rule;
 mod state_start;
 mod trusted_clock;
-mod wait_rule;
 
 pub use fault::Fault;
 pub use local::{Local, LocalOptions, attach};

@@ -15,8 +15,8 @@ use crate::fault::Fault;
 use crate::file_spec::FileSpec;
 use crate::mutex::{lock, lock_within};
 use crate::opening::{self, Patience};
+use crate::opening_wait::Sightings;
 use crate::process;
-use crate::wait_rule::Sightings;
 
 /// The files that this process has open, and those of which it remembers what a refused opening saw. The table is locked only
 /// for a lookup. The key has the number of the process: in a forked child, the lock of an entry can be held by a thread that does

@@ -5,7 +5,7 @@
 //! 1. the file is opened, and made if there is none ([`FileSpec::open`]);
 //! 2. its name is locked ([`NameLocks`]), and then other files of the name are looked for. While one is in use, the opening
 //!    waits. Its users stop within a second or two of their path leading elsewhere. Then the opening waits until all that a user
-//!    that was killed can have issued is over ([`crate::wait_rule`]). Meanwhile it holds its own locks of the name;
+//!    that was killed can have issued is over ([`crate::opening_wait`]). Meanwhile it holds its own locks of the name;
 //! 3. the locks for attaching and for raising are taken, and the path is looked up again;
 //! 4. length, header and record are checked;
 //! 5. the state starts ([`crate::state_start`]);
@@ -30,9 +30,9 @@ use crate::locks::{self, FileLock};
 use crate::mapped::MappedState;
 use crate::mutex::lock;
 use crate::name_locks::{NameLocks, OtherUser};
+use crate::opening_wait::{Look, Sightings};
 use crate::os::{self, Identity};
 use crate::state_start::StateStart;
-use crate::wait_rule::{Look, Sightings};
 
 /// How long to wait at most for other threads and processes that attach, leave or raise the ceiling.
 const LOCK_WAIT: Duration = Duration::from_secs(5);

@@ -86,7 +86,7 @@ function defaultOwner(): string {
 
 const HOST = {
   known: `${LEASE_OPTIONS}, maxWaitMs, renew, signal`,
-  defaults: { ...LEASE_DEFAULTS, windowMs: 30_000, renew: "timer" },
+  defaults: { ...LEASE_DEFAULTS, renew: "timer" },
   owner: defaultOwner,
   isUncopied: false,
 } as const;

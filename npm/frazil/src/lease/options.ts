@@ -13,7 +13,10 @@ export const LEASE_OPTIONS =
   "scope, windowMs, node, owner, time, layout, epochMs, maxLeadMs, maxAsyncWaitMs, sequenceStart";
 
 /** What some of them are unless they are given. */
-export const LEASE_DEFAULTS = { scope: "default", time: "wall" } as const;
+export const LEASE_DEFAULTS = { scope: "default", time: "wall", windowMs: 30_000 } as const;
+
+/** The same in a Worker, where requests renew. */
+export const WORKER_LEASE_DEFAULTS = { ...LEASE_DEFAULTS, windowMs: 300_000 } as const;
 
 /** Options that other calls take. */
 export const NOT_LEASED = "now, unshared";

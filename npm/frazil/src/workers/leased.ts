@@ -6,7 +6,7 @@ import { ConfigError } from "../base/errors.js";
 import { nodeGiven } from "../generator/request.js";
 import type { LeaseOptions } from "../lease/index.js";
 import { LeasedSnowflake, untilUsable } from "../lease/leased-snowflake.js";
-import { checkedLease, isStore, LEASE_DEFAULTS, LEASE_OPTIONS, NOT_LEASED } from "../lease/options.js";
+import { checkedLease, isStore, LEASE_OPTIONS, NOT_LEASED, WORKER_LEASE_DEFAULTS } from "../lease/options.js";
 import { refusingUntilAwaited } from "../lease/unawaited.js";
 import type { LeasesNamespace, OfLeases } from "../stores/durable-object/index.js";
 import { checkGiven } from "../stores/kit/argument-errors.js";
@@ -44,9 +44,8 @@ export interface WorkersLeaseOptions<L extends LayoutInput = LayoutInput>
 
 /** What each option is unless it is given. `node` and `epochMs` have no default of their own. */
 const DEFAULTS: Options = {
-  ...LEASE_DEFAULTS,
+  ...WORKER_LEASE_DEFAULTS,
   layout: "edge",
-  windowMs: 300_000,
   owner: "worker",
   maxLeadMs: 1000,
   maxAsyncWaitMs: 5000,
