@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { runInNewContext } from "node:vm";
 import { FrazilError, Layout } from "frazil";
 import * as transport from "frazil/transport";
-import { ID, IDS, LARGEST, NO_IDS, SIGNED } from "./given.mjs";
+import { ID, IDS, LARGEST, NO_IDS, SIGNED } from "./ids.mjs";
 
 const required = createRequire(import.meta.url)("frazil/transport");
 
