@@ -2,8 +2,7 @@
 //
 // Each platform has a platform package: a package `npm/<name>` that contains the addon as `frazil.node` and nothing to run. npm installs
 // the platform package whose `os`, `cpu` and `libc` fit the machine. `scripts/platforms/manifests.mjs` writes the manifests from this
-// list, and
-// `tests-js/packaging/platforms.test.mjs` compares every other place that names platforms with it.
+// list, and `tests-js/packaging/platforms.test.mjs` compares every other place that names platforms with it.
 import { isLinuxX64Gnu } from "../shell.mjs";
 
 /** The lowest versions that a released addon may need. `xtask inspect` refuses a file that needs more. */

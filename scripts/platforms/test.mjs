@@ -1,7 +1,7 @@
 // `npm run test:platform -- NAME [--packed FOLDER]`: installs the tarballs of frazil and of one platform package in an empty folder, and
-// runs the addon there in a runtime of that platform (platform-runtimes.mjs), which it installs where that is not the Node that runs
+// runs the addon there in a runtime of that platform (runtimes.mjs), which it installs where that is not the Node that runs
 // this. The tarballs are those of a dry run in FOLDER, or are packed from what is built here. The result is put on record
-// (platform-record.mjs).
+// (record.mjs).
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";

@@ -46,7 +46,7 @@ export function problemsOfPlatformPackage({ folder, hasAddon, inspectionErrors }
 
 /**
  * The runs in the content of a file of records. By the name of each platform it has `{ version, contents, standIn, failed }`: the contents
- * of frazil and of the platform package (package-content.mjs), `standIn` is `null` for a run on the system itself, and `failed` names the
+ * of frazil and of the platform package (content.mjs), `standIn` is `null` for a run on the system itself, and `failed` names the
  * tests that failed. Throws if it has something else.
  */
 export function runsIn(file, record) {

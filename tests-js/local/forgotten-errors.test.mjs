@@ -1,6 +1,6 @@
 // docs/safety.md: 12, 17
 // Write errors that the kernel forgets: pages of a state file could not be written, a process is told so and ends, the kernel drops
-// the frames, and reads older ones from the disk. No remount and no clock tells the next start.
+// the pages, and reads older ones from the disk. No remount and no clock tells the next start.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ const options = { layout: slowLayout, maxWaitMs: 0 };
 /** IDs of 0.94 s, which is within the lead. */
 const AHEAD = 15_000;
 
-/** A file system whose disk ends, for a while, where the frames of a state file begin. */
+/** A file system whose disk ends, for a while, where the pages of a state file begin. */
 function disk(t) {
   const image = mountImage(t, "ext4", { options: ["-E", "packed_meta_blocks=1"] });
   // The lower blocks are those of the file system itself.

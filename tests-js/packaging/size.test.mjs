@@ -63,7 +63,7 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // without random numbers 0.05; one wait for all, which an answer of a store can end, 0.04. Code for hosts with
 // files, or with threads that may block, is not in it, because it is inside the condition and not after an early return.
 //
-// **The module**: leases 5.3 (the state machine of leases, its numbers in the page with a check of each, the errors); segments 2.4; the
+// **The module**: leases 5.3 (the state machine of leases, its numbers in the frame with a check of each, the errors); segments 2.4; the
 // ceiling of `durable()` 0.8; the count of requests 0.25; clocks that come back from ahead and pauses after leases that end at once 0.3;
 // the window in which a state may mint 0.2; handles that are never reused, and callers whose sequence starts elsewhere, 0.2; the epoch and
 // the process 0.15; requests of an attempt that is over, or whose window stands, and failures by two clocks, 0.13; epochs and

@@ -1,5 +1,5 @@
 // The checks that run inside every runtime: the vectors, and minting in all the ways the package offers. They use no test
-// runner, no file system and only the globals of the language and timers, so that a bundle of this file runs in Workers, frames
+// runner, no file system and only the globals of the language and timers, so that a bundle of this file runs in Workers, pages
 // and processes.
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
@@ -132,7 +132,7 @@ export async function checkMinting(node, dir, options = {}) {
   await checkTesting();
   const ids = new Snowflake({ node, maxWaitMs: 1000 });
   const before = Date.now();
-  // The first ID is awaited: within the lead after the start of a frame or process no ID is issued.
+  // The first ID is awaited: within the lead after the start of a page or process no ID is issued.
   const first = await ids.nextAsync();
   const { timestampMs, node: decoded } = ids.decode(first);
   must(decoded === node, `node ${decoded}`);

@@ -83,7 +83,7 @@ export const withLeases = (Base, layout) =>
     }
 
     stepStoreClock() {
-      // Not at the same time as lost writes: that is not promised.
+      // Not at the same time as lost writes: that is not guaranteed.
       if (this.seed % 2 === 0) return;
       this.#aheadMs += this.scale * this.random.one([-2000, -500, 500, 2000]);
       this.step(`the store's clock is ${this.#aheadMs} ms ahead`);

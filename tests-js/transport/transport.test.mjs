@@ -1,11 +1,11 @@
-// `frazil/transport`: what its calls write, read and refuse, on every Node. tests-js/transport has the carriers.
+// `frazil/transport`: what its calls write, read and refuse, on every Node. carriers.test.mjs has the carriers.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { describe, test } from "node:test";
 import { runInNewContext } from "node:vm";
 import { FrazilError, Layout } from "frazil";
 import * as transport from "frazil/transport";
-import { ID, IDS, LARGEST, NO_IDS, SIGNED } from "./given.mjs";
+import { ID, IDS, LARGEST, NO_IDS, SIGNED } from "./ids.mjs";
 
 const required = createRequire(import.meta.url)("frazil/transport");
 

@@ -167,7 +167,7 @@ impl Model {
         let collected = StdArc::clone(&runs);
         explore(move || {
             let run = self.play(&make(&self));
-            self.assert_promises(&run);
+            self.assert_guarantees(&run);
             collected.lock().unwrap().insert(run);
         });
         StdArc::into_inner(runs).unwrap().into_inner().unwrap()
@@ -205,7 +205,7 @@ impl Model {
 
     /// Asserts that no ID is repeated, and that IDs increase for each thread, unless the clock was followed back or the
     /// sequence wraps.
-    fn assert_promises(&self, run: &Run) {
+    fn assert_guarantees(&self, run: &Run) {
         let all = issued(run);
         let twice = all.windows(2).find(|pair| pair[0] == pair[1]);
         assert!(twice.is_none(), "{REPEATED} {twice:?} in {run:?}");

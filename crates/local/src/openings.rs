@@ -60,7 +60,7 @@ impl Opening {
 ///
 /// ```
 /// use frazil::Code;
-/// use frazil::abi::{Handles, LocalOpening, Frame};
+/// use frazil::abi::{Frame, Handles, LocalOpening};
 /// use frazil_local::openings;
 /// let (mut handles, mut frame) = (Handles::new(), Frame::new());
 /// let ticket = openings::begin(LocalOpening::of(&mut frame));

@@ -84,7 +84,7 @@ fn assert_refused(code: Code, status: u32) {
 }
 
 #[wasm_bindgen_test]
-fn the_page_lies_in_the_memory_and_stays_there() {
+fn the_frame_lies_in_the_memory_and_stays_there() {
     assert_ne!(frame(), 0);
     assert_eq!(frame() % 8, 0);
     let before = frame();
@@ -236,7 +236,7 @@ fn equal_generators_share_one_state() {
 }
 
 #[wasm_bindgen_test]
-fn a_released_generator_and_an_unknown_page_are_closed() {
+fn a_released_generator_and_an_unknown_frame_are_closed() {
     let open_handle = open_generator();
     release(frame() + 8, open_handle);
     assert_ne!(next(frame(), open_handle, NOW_MS, true), NO_ID, "it must not be released through an unknown frame");
@@ -252,7 +252,7 @@ fn a_released_generator_and_an_unknown_page_are_closed() {
 }
 
 #[wasm_bindgen_test]
-fn memory_that_grows_keeps_the_page_and_the_state() {
+fn memory_that_grows_keeps_the_frame_and_the_state() {
     let handle = open_generator();
     let id = next(frame(), handle, NOW_MS, true);
     let before = numbers();

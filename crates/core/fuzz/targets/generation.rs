@@ -1,4 +1,4 @@
-//! Any layout, options, clock and calls: a private generator never repeats an ID, issues IDs in order where that is promised,
+//! Any layout, options, clock and calls: a private generator never repeats an ID, issues IDs in order where that is claimed,
 //! stays within the lead, and a temporary refusal ends when it said. Besides, any word as a state: the machine must not panic.
 #![no_main]
 

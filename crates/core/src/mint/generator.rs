@@ -61,7 +61,7 @@ impl Clone for Generator {
 }
 
 impl Generator {
-    /// A generator on a state of its own, for tests and simulations. It does not promise uniqueness: another generator with the
+    /// A generator on a state of its own, for tests and simulations. It does not guarantee uniqueness: another generator with the
     /// same node id can issue the same IDs.
     ///
     /// # Errors

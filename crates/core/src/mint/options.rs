@@ -45,7 +45,7 @@ impl<'a> GeneratorOptions<'a> {
     }
 }
 
-/// The options of a generator with its layout and node id resolved to numbers, as the page has them too.
+/// The options of a generator with its layout and node id resolved to numbers, as the frame has them too.
 pub(crate) struct ResolvedOptions {
     pub(crate) geometry: Geometry,
     pub(crate) node: u32,

@@ -1,6 +1,6 @@
 //! A lease store in memory, by the rules of `npm/frazil/src/stores/lease-store.ts`, to be read beside it. It has the names of that file,
-//! and the order of the refusals that `postgres.ts` has. `owner`, `layout` and `"missing"` are left out: a holder that is refused
-//! for them can do nothing but ask again.
+//! and the order of the refusals that `npm/frazil/src/stores/postgres` has. `owner`, `layout` and `"missing"` are left out: a holder
+//! that is refused for them can do nothing but ask again.
 //!
 //! The clock and the incarnation belong to the host, which restarts and fails over; everything else is what the store has on disk,
 //! and can be restored.

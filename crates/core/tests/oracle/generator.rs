@@ -24,7 +24,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Checks the IDs of a call against those of the model, and against what the docs promise.
+    /// Checks the IDs of a call against those of the model, and against what the docs claim.
     fn issue(&mut self, now_ms: u64, want: usize, ids: &[u64]) -> Result<(), TestCaseError> {
         let switched = self.model.next(now_ms.into()).is_ok_and(|(_, follows_back)| follows_back);
         let expected = self.model.reserve(now_ms.into(), want, true);

@@ -1,4 +1,4 @@
-//! Random layouts, clocks and calls compared with the model (`crates/reference`), and the properties that the docs promise.
+//! Random layouts, clocks and calls compared with the model (`crates/reference`), and the properties that the docs claim.
 //!
 //! `PROPTEST_CASES` sets the number of cases of each property.
 #![allow(clippy::unwrap_used, reason = "a property that cannot be set up has failed")]

@@ -30,7 +30,7 @@ pub(super) fn vectors() -> Value {
     scripts.extend(layouts::each_named_layout());
     json!({
         "_comment": comment(&[
-            "scripts: each is one generator with a state of its own (Generator::private in Rust; PRIVATE = 1 at the page), asked step after step; a refusal leaves it as it was.",
+            "scripts: each is one generator with a state of its own (Generator::private in Rust; PRIVATE = 1 in the frame), asked step after step; a refusal leaves it as it was.",
             "layout; node: the node id as a number, or \"none\"; maxLeadMs; startMs: when the process started, null where unknown; sequenceStart; key: the two halves of the state's key, null where sequenceStart is zero.",
             "A step: the clock shows nowMs, want IDs are asked for (at most 4096), and confirmed says whether this is the second reading of the clock for one call. expect is one of:",
             "{ ids: { first, last, count }, validFromMs, validUntilMs }: count IDs (1 to want) are issued, first and last as given, and the clock's tick is [validFromMs, validUntilMs). With a clock field they are all of one tick and clock id.",

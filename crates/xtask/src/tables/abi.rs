@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_of_answers_are_what_the_page_answers_with() {
+    fn the_tables_of_answers_are_what_the_frame_answers_with() {
         let mut seen = Seen::default();
         for changed_slot in SLOTS.iter().map(|row| row.1) {
             for value in VALUES {

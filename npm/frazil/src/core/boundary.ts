@@ -67,5 +67,5 @@ export interface Binding<Files = never> {
    * Another frame of the same core. Absent on WebAssembly: there all copies of the package share one frame, and none
    * keeps data in it while user code runs.
    */
-  readonly anotherPage?: (() => Binding<Files>) | undefined;
+  readonly anotherFrame?: (() => Binding<Files>) | undefined;
 }

@@ -140,7 +140,7 @@ export function sharedPort(load: () => Binding<StateFiles>): Port {
     const realm = globalThis as { [SHARED_CORE]?: SharedCore };
     if (realm[SHARED_CORE] === undefined) {
       const binding = load();
-      const connect = () => new Port((Host.FILES && binding.anotherPage?.()) || binding);
+      const connect = () => new Port((Host.FILES && binding.anotherFrame?.()) || binding);
       if (!Reflect.set(realm, SHARED_CORE, { abi: Frame.ABI, connect }))
         throw new ConfigError(
           "STATE_CONFLICT",

@@ -20,8 +20,8 @@ import type { LeaseWindow } from "./events.js";
 
 const ANSWERS: Answers = [CODES, RULES, SUBJECTS];
 
-/** What the driver needs to know. @internal */
-export interface DriverOptions {
+/** What the holder needs to know. @internal */
+export interface HolderOptions {
   readonly store: LeaseStore;
   readonly scope: string;
   readonly windowMs: number;
@@ -66,7 +66,7 @@ export function releaseNoteIn(numbers: Float64Array): ReleaseNote | undefined {
 export class LeaseCalls {
   /** The time for IDs. */
   readonly clock: () => number;
-  protected readonly options: DriverOptions;
+  protected readonly options: HolderOptions;
   protected layout!: string;
   protected timeoutMs!: number;
   maxAsyncWaitMs!: number;
@@ -85,7 +85,7 @@ export class LeaseCalls {
   /** For how long IDs can be minted before something is due; 0 if none can be now. */
   protected usableMs = 0;
 
-  constructor(options: DriverOptions) {
+  constructor(options: HolderOptions) {
     this.options = options;
     this.clock = options.storeTime ? () => this.#storeOffsetMs + monotonicClock() : wallClock;
   }

@@ -1,7 +1,7 @@
 /**
  * What the outcome of a request to the store means for a generator and for its listeners: events, counters, the last problem, the
- * condition. How requests are carried is decided by the classes derived from this one: `LeaseDriver` has timers, and one attempt at a
- * time; on Cloudflare Workers each request that is blocked makes its own.
+ * condition. How requests are carried is decided by the classes derived from this one: `LeaseTimerDriver` has timers, and one attempt
+ * at a time; on Cloudflare Workers each request that is blocked makes its own (`LeaseRequestDriver`).
  */
 
 import { attempt } from "../asking/attempt.js";

@@ -19,7 +19,7 @@ import { inWorkers } from "./errors.js";
 import { LeasedSnowflake, untilUsable } from "./leased-snowflake.js";
 import { checkedLease, LEASE_DEFAULTS, LEASE_OPTIONS } from "./options.js";
 import { hostName } from "./preferred-node.js";
-import { LeaseDriver } from "./timer-driver.js";
+import { LeaseTimerDriver } from "./timer-driver.js";
 import { refusingUntilAwaited } from "./unawaited.js";
 
 export { layoutText } from "../stores/kit/lease/layout-text.js";
@@ -124,7 +124,7 @@ async function firstLease<const L extends LayoutInput>(
     isWarned = true;
     console.warn(`frazil: ${wrong}`);
   }
-  const driver = new LeaseDriver(driven);
+  const driver = new LeaseTimerDriver(driven);
   signal?.throwIfAborted();
   const ids = new LeasedSnowflake<L>(rest, driver);
   try {

@@ -6,7 +6,7 @@ import { signalOf } from "../generator/options.js";
 import { checkGiven, noStore } from "../stores/kit/argument-errors.js";
 import { isScope, MAX_OWNER_LENGTH } from "../stores/kit/limits.js";
 import type { LeaseStore } from "../stores/lease-store.js";
-import type { DriverOptions } from "./core-calls.js";
+import type { HolderOptions } from "./core-calls.js";
 
 /** The options that a lease has wherever it is held. */
 export const LEASE_OPTIONS =
@@ -35,7 +35,7 @@ export interface LeaseHost {
 
 /** Options that have a type here, after their checks. `rest` are those of `Snowflake`, which checks them. */
 export interface CheckedLease {
-  readonly driven: DriverOptions;
+  readonly driven: HolderOptions;
   readonly signal: AbortSignal | undefined;
   readonly rest: Record<string, unknown>;
 }

@@ -26,15 +26,15 @@ import { type GeneratorView, isOfLease, LeaseHolder } from "./holder.js";
 const dropped =
   typeof FinalizationRegistry === "undefined"
     ? undefined
-    : /* @__PURE__ */ new FinalizationRegistry<LeaseDriver>((driver) => driver.abandon());
+    : /* @__PURE__ */ new FinalizationRegistry<LeaseTimerDriver>((driver) => driver.abandon());
 
 /** A thread with more leases than this, of scopes with one name, is told so. Tests and migrations have a few at a time. */
 const MANY = 9;
 
 /** Asks the store when the core says so, one attempt at a time. @internal */
-export class LeaseDriver extends LeaseHolder {
+export class LeaseTimerDriver extends LeaseHolder {
   /** Those of this thread that are not closed. */
-  static readonly #open = /* @__PURE__ */ new Set<LeaseDriver>();
+  static readonly #open = /* @__PURE__ */ new Set<LeaseTimerDriver>();
   /** A reference to the generator: weak while it is open, and strong while it closes. */
   #generator!: Weak<GeneratorView>;
 
@@ -51,7 +51,7 @@ export class LeaseDriver extends LeaseHolder {
   protected override get context(): LeaseContext {
     const manyHere = () => {
       const { scope } = this.options;
-      const count = [...LeaseDriver.#open].filter((each) => each.isHolding && each.options.scope === scope).length;
+      const count = [...LeaseTimerDriver.#open].filter((each) => each.isHolding && each.options.scope === scope).length;
       return count > MANY
         ? `this thread has ${count} leases of scopes with that name, and each call of lease() takes a node id. Call it once, when the program starts`
         : undefined;
@@ -65,7 +65,7 @@ export class LeaseDriver extends LeaseHolder {
   }
 
   protected override free(): void {
-    LeaseDriver.#open.delete(this);
+    LeaseTimerDriver.#open.delete(this);
     super.free();
   }
 
@@ -88,7 +88,7 @@ export class LeaseDriver extends LeaseHolder {
     const generator = { minting: this.minting as Minting, listeners: noListeners() };
     this.minting = undefined;
     this.layout = layout;
-    LeaseDriver.#open.add(this);
+    LeaseTimerDriver.#open.add(this);
     this.#generator = weakly(generator);
     // Where timers renew, the next one finds that the generator is gone.
     if (this.options.byCalls) dropped?.register(generator, this, this);

@@ -1,8 +1,8 @@
 /**
  * The numbers of a segment as the core has them, and what the outcome of a request to the store means. When to ask, for how many
  * numbers, and what an answer means is decided in the core (`crates/core/src/segment`). How requests are carried is decided by the
- * classes derived from this one: `SegmentDriver` has timers, and one attempt at a time; on Cloudflare Workers each request that is
- * blocked makes its own try.
+ * classes derived from this one: `SegmentTimerDriver` has timers, and one attempt at a time; on Cloudflare Workers each request that is
+ * blocked makes its own try (`SegmentRequestDriver`).
  */
 import { Snowflake } from "frazil";
 import { digitsAt, writeDigits } from "../asking/digits.js";

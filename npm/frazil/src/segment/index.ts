@@ -16,7 +16,7 @@ import type { FrazilError } from "../base/errors.js";
 import type { SegmentStore } from "../stores/segment-store.js";
 import type { HolderOptions } from "./holder.js";
 import { type Callers, type Drawable, type Outcome, SegmentNumbers, type SegmentOptions } from "./numbers.js";
-import { type CallersView, SegmentDriver } from "./timer-driver.js";
+import { type CallersView, SegmentTimerDriver } from "./timer-driver.js";
 import { SegmentWaiters } from "./waiters.js";
 
 export type { AsyncOptions } from "../generator/options.js";
@@ -26,7 +26,7 @@ export type { SegmentNumbers, SegmentOptions } from "./numbers.js";
 
 /** Asks the store with timers, and serves calls that wait in the order in which they came. */
 class QueuedCallers implements Callers {
-  readonly holder: SegmentDriver;
+  readonly holder: SegmentTimerDriver;
   readonly opened: Weak<object>;
   waits = 0;
   readonly #waiters: SegmentWaiters;
@@ -41,7 +41,7 @@ class QueuedCallers implements Callers {
     };
     const view = weakly(this.#view);
     this.opened = view;
-    this.holder = new SegmentDriver(options, view);
+    this.holder = new SegmentTimerDriver(options, view);
     this.#waiters = new SegmentWaiters(drawn.has, limitMs, (count) => this.holder.exhausted(count, drawn.left()));
   }
 

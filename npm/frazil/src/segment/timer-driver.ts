@@ -32,7 +32,7 @@ interface Try {
 }
 
 /** @internal */
-export class SegmentDriver extends SegmentHolder {
+export class SegmentTimerDriver extends SegmentHolder {
   readonly #callers: Weak<CallersView>;
   #timer: Timer | undefined;
   /** Whether a look at what is needed is queued. */

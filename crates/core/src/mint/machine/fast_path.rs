@@ -5,7 +5,7 @@
 //! sequence (where the rules for a new tick lead to) and ends before the last one. So a call has two comparisons to make: whether
 //! the word is in that range, and whether the clock is in the tick of the word.
 //!
-//! * **With the feature `std` only**: the addon and the WebAssembly module reserve through the page and never come here.
+//! * **With the feature `std` only**: the addon and the WebAssembly module reserve through the frame and never come here.
 //! * **No rule is repeated here**: the range comes from an ID that [`Machine::reserve`](crate::mint::Machine::reserve) issued, and
 //!   `tests/exhaustive` compares all that the fast path answers with what the machine would have.
 //! * Not covered: a sequence that wraps, whose IDs are not in order of the count.

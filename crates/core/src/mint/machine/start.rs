@@ -38,7 +38,7 @@ pub enum SequenceStart {
 }
 
 impl SequenceStart {
-    /// All of them, in the order of their numbers, as the page and state files hold them.
+    /// All of them, in the order of their numbers, as the frame and state files hold them.
     pub const ALL: [Self; 3] = [Self::Zero, Self::Random, Self::Wrap];
 
     /// The name it has in JavaScript.

@@ -9,7 +9,7 @@ use crate::model::minting::SequenceStart;
 use crate::vectors::json::{decimal, merge, number};
 use crate::vectors::test_layouts::test_layout;
 
-/// The most IDs that a step asks for: as many as the page of a binding holds. The default layout has as many in a tick.
+/// The most IDs that a step asks for: as many as the frame holds. The default layout has as many in a tick.
 pub(super) const MAX_WANT: usize = 4096;
 // The kinds of answers that are not codes.
 pub(super) const IDS: &str = "ids";

@@ -171,7 +171,7 @@ function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
           buffer: () => buffer,
           offset: 0,
           causes,
-          anotherPage: bind,
+          anotherFrame: bind,
         };
       };
       return { binding: bind(), causes };

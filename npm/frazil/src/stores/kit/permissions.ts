@@ -1,3 +1,5 @@
+/** What a role of an SQL database must be allowed, as statements: for the DDL that is printed, and for errors of a server that refused. */
+
 const SCOPES = "GRANT SELECT, UPDATE ON {scopes} TO your_role;";
 const LEASES = "GRANT SELECT, INSERT, UPDATE ON {leases} TO your_role;";
 const SEGMENTS = "GRANT SELECT, UPDATE ON {segments} TO your_role;";

@@ -41,7 +41,7 @@ async function theClockOfTheClientDoesNotMatter(bench: Bench) {
 }
 
 /** Fails where two windows of one node id have a time in common. */
-export function assertDisjoint(windows: readonly { node: number; fromMs: number; untilMs: number }[]): void {
+function assertDisjoint(windows: readonly { node: number; fromMs: number; untilMs: number }[]): void {
   const sorted = [...windows].sort((a, b) => a.node - b.node || a.fromMs - b.fromMs || a.untilMs - b.untilMs);
   for (const [at, window] of sorted.entries()) {
     const last = sorted[at - 1];

@@ -1,4 +1,4 @@
-/** Turns of a store object: how much of it is under way at once. */
+/** How many allocations of a store object are under way at once: those beyond the limit wait for a turn. */
 
 import { unref } from "../../../asking/timer.js";
 import { monotonicClock } from "../../../base/clock.js";
