@@ -60,15 +60,15 @@ impl Opening {
 ///
 /// ```
 /// use frazil::Code;
-/// use frazil::abi::{Handles, LocalOpening, Page};
+/// use frazil::abi::{Frame, Handles, LocalOpening};
 /// use frazil_local::openings;
-/// let (mut handles, mut page) = (Handles::new(), Page::new());
-/// let ticket = openings::begin(LocalOpening::of(&mut page));
+/// let (mut handles, mut frame) = (Handles::new(), Frame::new());
+/// let ticket = openings::begin(LocalOpening::of(&mut frame));
 /// let (tell, told) = std::sync::mpsc::channel();
 /// openings::when_ended(ticket, move || drop(tell.send(())));
 /// told.recv().unwrap();
 /// let opened = openings::take(ticket).unwrap();
-/// assert_eq!(handles.opened(&mut page, opened), Code::InvalidLayout as u32); // a page of zeros is no layout
+/// assert_eq!(handles.opened(&mut frame, opened), Code::InvalidLayout as u32); // a frame of zeros is no layout
 /// assert!(openings::take(ticket).is_none()); // once
 /// ```
 #[must_use]

@@ -206,7 +206,7 @@ pub fn segment(frame: u32, handle: f64, call: u32) -> u32 {
     })
 }
 
-/// Writes random numbers of the kernel into the page. Not numbers if there are none, which the core refuses.
+/// Writes random numbers of the kernel into the frame. Not numbers if there are none, which the core refuses.
 fn draw_random(frame: &mut Frame) {
     let mut random = [0; 32];
     let is_drawn = getrandom::fill(&mut random).is_ok();
