@@ -100,7 +100,11 @@ const NUMBERS = 'export * from "frazil"; export { FrazilLeases, leased, segmente
 const CEILINGS = [
   ["the workerd entry", 13.40625 * KIB, () => bundled('export * from "frazil"', WORKERD)],
   ["its WebAssembly module", 18.734375 * KIB, () => gzipped(readFileSync(join(root, "npm/frazil/dist/frazil.wasm")))],
-  ["frazil/lease", 10.84375 * KIB, () => bundled('export * from "./npm/frazil/dist/lease.mjs"', ["browser"], ["frazil"])],
+  [
+    "frazil/lease",
+    10.84375 * KIB,
+    () => bundled('export * from "./npm/frazil/dist/lease.mjs"', ["browser"], ["frazil"]),
+  ],
   [
     "frazil/segment",
     7.5625 * KIB,
