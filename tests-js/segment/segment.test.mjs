@@ -430,6 +430,26 @@ test("a process without file descriptors: calls reject with the cause, and go on
   assert.equal(await orders.next(), 1n);
 });
 
+test("a process without file descriptors whose store refuses: the refusal counts, since a pause needs no numbers of the kernel", async () => {
+  const { store, orders } = opened();
+  const fs = process.getBuiltinModule("node:fs");
+  const failing = () => {
+    throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
+  };
+  let refuse;
+  store.before = () =>
+    new Promise((_, reject) => {
+      refuse = () => reject(new FrazilError("STORE_REFUSED", "no"));
+    });
+  const refused = orders.next();
+  while (refuse === undefined) await sleep(1);
+  await replaced(fs, "openSync", failing, async () => {
+    refuse();
+    await assert.rejects(refused, { code: "STORE_REFUSED" });
+  });
+  assert.equal(orders.stats().failures, 1);
+});
+
 const noNumber = () => Number.NaN;
 
 test("clocks that show no number: calls reject, timers throw nothing, and numbers come when it shows one", async () => {

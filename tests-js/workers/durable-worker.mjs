@@ -171,6 +171,17 @@ export class Room extends DurableObject {
     return Array.from({ length: count }, () => durable(wrap(), { node: 11 }).nextString());
   }
 
+  /** An ID of a generator while whose random numbers are drawn others are opened, so many that the memory of WebAssembly grows. */
+  openedMeanwhile() {
+    const { getRandomValues } = crypto;
+    crypto.getRandomValues = (words) => {
+      crypto.getRandomValues = getRandomValues;
+      for (let at = 0; at < 3000; at++) durable(this.ctx, { scope: `meanwhile-${at}`, node: 0 });
+      return crypto.getRandomValues(words);
+    };
+    return durable(this.ctx, { node: 12 }).nextString();
+  }
+
   /** The codes of what a second layout in a scope gets: while the first generator is open, and after it is closed. */
   secondLayout() {
     const first = durable(this.ctx, { scope: "twice", node: 1 });

@@ -247,6 +247,15 @@ test("a state that is wrapped anew at each access has one generator", async () =
   }
 });
 
+test("generators that are opened while another one draws its random numbers, which grows the memory, do it no harm", async () => {
+  const worker = await start();
+  try {
+    assert.match(await ask(worker, "openedMeanwhile"), /^\d+$/);
+  } finally {
+    await worker.stop();
+  }
+});
+
 // docs/safety.md: 30
 test("one scope of an object takes one layout, whatever the node ids are", async () => {
   const worker = await start();

@@ -329,6 +329,13 @@ const calls = {
     }
     return outcomes;
   },
+  /** Whether `leased()` has to ask that store, or finds its lease. Nothing else has the core look, as `health()` does. */
+  "right-quietly": async ({ ctx, given }) => {
+    stores.right ??= rightStore();
+    const got = leased(stores.right, ctx, given);
+    await got;
+    return got instanceof Promise;
+  },
   /** An answer that is refused, and what the runtime says of it. */
   "bad-answer": async ({ ctx }) => {
     const bad = async () => ({ granted: false, reason: "because" });

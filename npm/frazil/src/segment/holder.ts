@@ -147,8 +147,8 @@ export abstract class SegmentHolder {
   ): Float64Array {
     const { binding } = this.#port;
     const needsNone = call === SegmentCall.DRAW || call === SegmentCall.STATUS;
-    const isOver = call === SegmentCall.TAKE || call === SegmentCall.FAIL;
-    const random = needsNone ? undefined : randomFor(binding.backend, !isOver);
+    const isAsking = call === SegmentCall.ASK || call === SegmentCall.ASK_AGAIN;
+    const random = needsNone ? undefined : randomFor(binding.backend, isAsking);
     const { numbers } = this.#port;
     if (random) numbers.set(random, Slot.RANDOM);
     numbers[Slot.AHEAD] = 0;

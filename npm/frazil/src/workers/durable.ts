@@ -117,11 +117,13 @@ class CeilingSession implements Session {
 
   readonly clock = wallClock;
 
-  open({ binding, numbers }: Port, write: () => void): number {
+  open(port: Port, write: () => void): number {
+    // First: in workerd other code may run meanwhile, and the memory of WebAssembly may grow.
     const random = drawRandom();
     write();
-    numbers.set(random, Slot.RANDOM);
-    return binding.calls.ceiling(binding.frame, 0, CeilingCall.OPEN);
+    port.numbers.set(random, Slot.RANDOM);
+    const { calls, frame } = port.binding;
+    return calls.ceiling(frame, 0, CeilingCall.OPEN);
   }
 
   opened({ port, handle }: Minting): void {
