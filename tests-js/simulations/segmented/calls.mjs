@@ -3,8 +3,8 @@ import { Request } from "../workers/isolates.mjs";
 import { Opened, TAGS } from "./drawing-isolate.mjs";
 import { NetworkWorld } from "./network.mjs";
 
-/** How much longer than its time a call may take. Measured: at most 38 ms in the first 300 seeds, and 97 ms in seed 60030. */
-const SLACK_MS = 150;
+/** How much longer than its time a call may take. Measured: at most 38 ms in 300 seeds. */
+const SLACK_MS = 50;
 /** How long a call for one number may take where the store is healthy and loses single tries. */
 const HEALTHY_MS = 1500;
 /** After more failures in a row, which the faults may have left behind, the next pause is longer than that. */
