@@ -7,8 +7,6 @@ import { NetworkWorld } from "./network.mjs";
 const SLACK_MS = 50;
 /** How long a call for one number may take where the store is healthy and loses single tries. */
 const HEALTHY_MS = 1500;
-/** After more failures in a row, which the faults may have left behind, the next pause is longer than that. */
-const FEW_FAILURES = 3;
 /** The same where the clock was set meanwhile. */
 const SET_MS = 10_000;
 
@@ -163,7 +161,7 @@ export class CallsWorld extends NetworkWorld {
     if (failures > (isolate.failed.get(numbers.tag) ?? 0) && isolate.clockSetMs < this.ms - 15_000)
       this.fail(`${request.name} finds ${failures} failures of ${numbers.tag}, and fewer tries failed`);
     // What the faults left under way ends later.
-    const isHealthy = this.losing && count === 1 && failures <= FEW_FAILURES;
+    const isHealthy = this.losing && count === 1;
     const { maxAsyncWaitMs } = isolate.options.get(numbers.tag);
     const beganMs = this.ms;
     const isThere = left >= count && !closed;
