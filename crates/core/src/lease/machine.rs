@@ -33,7 +33,7 @@ use crate::mint::Window;
 /// This type is:
 ///
 /// * **Deterministic**: what it does is a function of its value and of the call.
-/// * **Comparable**: `Clone`, `Eq` and `Hash`, so that a model checker explores this type itself (`tests/lease_model.rs`).
+/// * **Comparable**: `Clone`, `Eq` and `Hash`, so that a model checker explores this type itself (`tests/lease_model`).
 ///
 /// ```
 /// use frazil::lease::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};

@@ -30,7 +30,7 @@
 //! still the one that it was decided by. If the new window begins at the same time, nothing was issued in between, and the
 //! reservation is valid.
 //!
-//! `crates/core/tests/loom.rs` explores the interleavings of all this, and must reject broken variants of it.
+//! `crates/core/tests/loom` explores the interleavings of all this, and must reject broken variants of it.
 //!
 //! Not covered: which IDs may be issued (`machine/`), and the loop that swaps the word (`reservation.rs`).
 

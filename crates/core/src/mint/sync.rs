@@ -1,5 +1,5 @@
 //! The atomics and the shared pointer of states: those of the language, or loom's when loom explores the interleavings
-//! (`--cfg frazil_loom`, see `crates/core/tests/loom.rs`). The cfg is our own, because plain `loom` also changes dependencies.
+//! (`--cfg frazil_loom`, see `crates/core/tests/loom`). The cfg is our own, because plain `loom` also changes dependencies.
 
 #[cfg(not(frazil_loom))]
 pub(crate) use alloc::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a holder of a lease asks the store for, and what each answer does to it. `lease_model.rs` explores the same type in
+//! What a holder of a lease asks the store for, and what each answer does to it. `lease_model` explores the same type in
 //! every history of a small fleet.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
