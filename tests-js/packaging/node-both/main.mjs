@@ -17,7 +17,9 @@ for (const path of [...stores, "./testing", "./testing/lease-contract", "./testi
   const formats = [await import(entry), require(entry)];
   assert.deepEqual(...formats.map((format) => Object.keys(format).sort()));
   // Those in memory need nothing that could be missing.
-  const classes = formats.flatMap((format) => Object.entries(format).filter(([name]) => /^(?!Memory).*Store$/.test(name)));
+  const classes = formats.flatMap((format) =>
+    Object.entries(format).filter(([name]) => /^(?!Memory).*Store$/.test(name)),
+  );
   for (const [name, Store] of classes)
     assert.throws(
       () => new Store({}),
