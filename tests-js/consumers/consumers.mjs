@@ -271,7 +271,7 @@ export default [bundle("inside", told), bundle("external", told, [/^frazil(-|\\/
     under: "node24",
     files: {
       "main.mjs":
-        'import * as wasm from "frazil/frazil.wasm";\nimport { mint } from "./mint.mjs";\nif (typeof wasm.page !== "function") throw new Error(Object.keys(wasm).join());\nconsole.log(mint());\n',
+        'import * as wasm from "frazil/frazil.wasm";\nimport { mint } from "./mint.mjs";\nif (typeof wasm.frame !== "function") throw new Error(Object.keys(wasm).join());\nconsole.log(mint());\n',
     },
     steps: runBoth,
     expect: { main: "native" },
