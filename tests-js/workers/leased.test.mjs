@@ -299,6 +299,8 @@ for (const date of DATES) {
         await worker.call("ahead", { ms: 0 });
       }
       assert.deepEqual(asks, [true, false, false, true]);
+      const [{ isPromise, code }] = await worker.call("all-right", [given]);
+      assert.deepEqual([isPromise, code], [true, null]);
     });
 
     test("an answer that is refused is no unhandled rejection", async () => {

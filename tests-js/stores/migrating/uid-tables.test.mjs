@@ -37,7 +37,6 @@ test("records of one scope name, in two databases, that share an old table never
 });
 
 // docs/safety.md: 22
-// docs/safety.md: 22
 test("an old table without a database is in that of the store's tables, for every program of the scope", async (t) => {
   const shared = await oldDatabase(t);
   const database = shared.url.split("/").at(-1);
