@@ -35,21 +35,18 @@ export type Query = (text: string, values: string[], signal?: AbortSignal) => Pr
 /** When the server was started, in milliseconds: its text would have the time zone of the session. @internal */
 export const STARTED = "floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint::text";
 
-/** In the place of a transaction: of rows that another server keeps. @internal */
-export const FOREIGN = "foreign";
-/** The same where an expression of the program tells whether that server lost any. @internal */
-export const FOREIGN_TOLD = "foreign/told";
+/** In the place of a transaction: of rows that another server keeps. */
+const FOREIGN = "foreign";
 
 /**
  * A column of every row: the transaction in which a statement wrote, and when the server was started; or null if it wrote nothing.
  * `written`: the `xmin` of what it answers with. If that was written behind a savepoint, it is in a transaction of its own, which can be
- * rolled back although the one around it is committed. A row of a foreign table has the `xmin` 0, also if this transaction wrote it:
- * `{foreign}` is what stands for it.
+ * rolled back although the one around it is committed. A row of a foreign table has the `xmin` 0, also if this transaction wrote it.
  *
  * @internal
  */
 export const writtenBy = (written: string): string =>
-  `CASE WHEN (${written})::text = '0' THEN '{foreign}' ELSE (txid_current_if_assigned() + CASE WHEN ((${written})::text::bigint - txid_current_if_assigned()) & 4294967295 < 2147483648
+  `CASE WHEN (${written})::text = '0' THEN '${FOREIGN}' ELSE (txid_current_if_assigned() + CASE WHEN ((${written})::text::bigint - txid_current_if_assigned()) & 4294967295 < 2147483648
     THEN ((${written})::text::bigint - txid_current_if_assigned()) & 4294967295 ELSE 0 END)::text || '@' || ${STARTED} END AS xact_id`;
 /** The same of statements that may be a part of a transaction of the program. @internal */
 export const MAY_ROLL_BACK = "NULL::text AS xact_id";
@@ -121,11 +118,9 @@ async function run(client: unknown, call: "query" | "unsafe", text: string, valu
   const { result, isInTransaction } = await answered(client, call, text, values);
   const rows = rowsOf(result);
   const written = rows[0]?.["xact_id"];
-  // Of rows that this server does not keep, its own incarnation says nothing.
-  if (written === FOREIGN) throw storeRefused(FOREIGN_TABLE);
   if (isInTransaction !== undefined) return { rows, mayRollBack: isInTransaction };
   if (written === undefined || written === null) return { rows, mayRollBack: false };
-  if (written === FOREIGN_TOLD) throw storeRefused(FOREIGN_TABLE);
+  if (written === FOREIGN) throw storeRefused(FOREIGN_TABLE);
   const asked = answered(client, call, OUTCOME, [String(written)]).catch((error: unknown) => {
     throw stateOf(error) === IN_THE_FUTURE ? storeUnavailable(TAKEN_OVER, error) : error;
   });
@@ -136,7 +131,7 @@ async function run(client: unknown, call: "query" | "unsafe", text: string, valu
 }
 
 const FOREIGN_TABLE =
-  "a table of frazil is a foreign table, of which nobody knows whether what was written is committed, and whether a failover lost it: connect to the server that has the table";
+  "a table of frazil is a foreign table, of which this client does not know whether what was written is committed: connect to the server that has the table";
 const TAKEN_OVER =
   "the server that was asked next does not know what was written: another one has taken over, or it was started again";
 

@@ -287,6 +287,11 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
           : `${reported}: the role lacks a right. It needs USAGE on the schema. Run: ${this.#complete(rightsFor(this.#complete(statement)))}`,
         error,
       );
+    if (state === "42P10")
+      return storeRefused(
+        `${reported}: a table of frazil has no primary key. It is a foreign table (connect to the server that has the table), or was not made by migrate()`,
+        error,
+      );
     if (state === FAILED_TRANSACTION) return storeRefused(`${reported}: ${TRANSACTION_RULE}`, error);
     if (state === "25006" || lack === "writes")
       return storeRefused(

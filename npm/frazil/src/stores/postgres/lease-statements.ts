@@ -252,3 +252,16 @@ export const tableIn = (
   prefix: string,
 ) => ` || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())::text ||
       '/' || to_regclass('${prefix}frazil_scopes')::oid::text`;
+
+/**
+ * Nothing, or the error 22P02 of a statement if a table, or a part of one, is a foreign table, of whose server the incarnation of this
+ * one says nothing. Its text has the message, since only functions raise another.
+ */
+export const localTables = (prefix: string, tables: readonly string[]) => ` || (
+      WITH RECURSIVE part AS (
+        SELECT to_regclass(t)::oid AS part FROM unnest(ARRAY[${tables.map((table) => `'${prefix}frazil_${table}'`).join(", ")}]) t
+        UNION SELECT inhrelid FROM pg_inherits JOIN part ON inhparent = part
+      )
+      SELECT coalesce(max((ftrelid::regclass::text || ' is a foreign table: connect to the server that has the table')::int)::text, '')
+      FROM pg_foreign_table JOIN part ON ftrelid = part
+    )`;

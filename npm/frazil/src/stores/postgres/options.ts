@@ -1,7 +1,7 @@
 /** The options of a store, and what they make of a statement. */
 import { checkGiven, optionError } from "../kit/argument-errors.js";
-import { FOREIGN, FOREIGN_TOLD, STARTED } from "./client.js";
-import { DURABLE, SERVER, tableIn } from "./lease-statements.js";
+import { STARTED } from "./client.js";
+import { DURABLE, localTables, SERVER, tableIn } from "./lease-statements.js";
 
 /** The options of a `PostgresStore`. */
 export interface PostgresStoreOptions {
@@ -47,14 +47,13 @@ export function completion(options: PostgresStoreOptions): (statement: string) =
     leases: `${prefix}frazil_leases`,
     segments: `${prefix}frazil_segments`,
     durable: DURABLE,
-    server: sql,
-    // Of leases: segments have `server` alone.
-    incarnation: isOurs ? `${sql}${tableIn(prefix)}` : sql,
-    foreign: isOurs ? FOREIGN : FOREIGN_TOLD,
+    server: isOurs ? `${sql}${localTables(prefix, ["segments"])}` : sql,
+    // Of leases: those of segments are the server's alone.
+    incarnation: isOurs ? `${sql}${tableIn(prefix)}${localTables(prefix, ["scopes", "leases"])}` : sql,
   };
   return (statement) =>
     statement.replace(
-      /\{(scopes|leases|segments|server|incarnation|durable|foreign)\}/g,
+      /\{(scopes|leases|segments|server|incarnation|durable)\}/g,
       (_, part: string) => parts[part] as string,
     );
 }
