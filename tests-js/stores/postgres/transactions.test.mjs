@@ -168,8 +168,8 @@ describe("a foreign table", () => {
     assert.equal(again.first, first, "nothing shows the loss");
   });
 
+  // docs/safety.md: 22
   for (const schema of ["far", "far_part", "far_leases"])
-    // docs/safety.md: 22
     test(`leases of the schema ${schema}: each call is refused and writes nothing, also the first of a scope with rows`, async () => {
       const scope = await newScopeOf(store);
       if (schema === "far_leases")
