@@ -169,34 +169,38 @@ describe("a foreign table", () => {
   });
 
   // docs/safety.md: 22
-  for (const schema of ["far", "far_part", "far_leases"])
-    test(`leases of the schema ${schema}: each call is refused and writes nothing, also the first of a scope with rows`, async () => {
-      const scope = await newScopeOf(store);
-      if (schema === "far_leases")
-        await server.query(`INSERT INTO far_leases.frazil_scopes SELECT * FROM frazil_scopes WHERE scope = '${scope}'`);
-      // The rows that an earlier attempt made. A row of its own is granted without a look at the record.
-      else await server.query(`INSERT INTO ${schema}.frazil_leases VALUES ('${scope}', 0, 0, 0)`);
-      const held = await store.acquire(attempt({ scope }));
-      const before = await stateOf(scope);
-      const sql = postgres(server.url, { max: 1 });
-      for (const client of [pool, sql])
-        for (const incarnation of OURS) {
-          const far = new PostgresStore(client, { schema, ...(incarnation && { incarnation }) });
-          await assert.rejects(far.acquire(attempt({ scope })), refused);
-          await assert.rejects(far.renew(renewalOf(held, { scope })), refused);
-          await assert.rejects(far.ensure({ scope, behind: true }), refused);
-          await assert.rejects(far.fence({ scope }), refused);
-          await assert.rejects(far.init({ scope: `${scope}-2`, layout: "twitter" }), refused);
-        }
-      await sql.end();
-      const { stdout } = await frazil(["fence", "postgres", "--scope", scope, "--schema", schema]);
-      await assert.rejects(server.query(stdout), { code: "22P02", message: /is a foreign table/ });
-      assert.deepEqual(await stateOf(scope), before);
-      if (schema === "far_leases") return;
-      const sameServer = { sql: `'${before[0][0].incarnation}'` };
-      const granted = await new PostgresStore(pool, { schema, incarnation: sameServer }).acquire(attempt({ scope }));
-      assert.ok(granted.granted, "nothing would have been granted anyway");
-    });
+  describe("its leases", () => {
+    for (const schema of ["far", "far_part", "far_leases"])
+      test(`leases of the schema ${schema}: each call is refused and writes nothing, also the first of a scope with rows`, async () => {
+        const scope = await newScopeOf(store);
+        if (schema === "far_leases")
+          await server.query(
+            `INSERT INTO far_leases.frazil_scopes SELECT * FROM frazil_scopes WHERE scope = '${scope}'`,
+          );
+        // The rows that an earlier attempt made. A row of its own is granted without a look at the record.
+        else await server.query(`INSERT INTO ${schema}.frazil_leases VALUES ('${scope}', 0, 0, 0)`);
+        const held = await store.acquire(attempt({ scope }));
+        const before = await stateOf(scope);
+        const sql = postgres(server.url, { max: 1 });
+        for (const client of [pool, sql])
+          for (const incarnation of OURS) {
+            const far = new PostgresStore(client, { schema, ...(incarnation && { incarnation }) });
+            await assert.rejects(far.acquire(attempt({ scope })), refused);
+            await assert.rejects(far.renew(renewalOf(held, { scope })), refused);
+            await assert.rejects(far.ensure({ scope, behind: true }), refused);
+            await assert.rejects(far.fence({ scope }), refused);
+            await assert.rejects(far.init({ scope: `${scope}-2`, layout: "twitter" }), refused);
+          }
+        await sql.end();
+        const { stdout } = await frazil(["fence", "postgres", "--scope", scope, "--schema", schema]);
+        await assert.rejects(server.query(stdout), { code: "22P02", message: /is a foreign table/ });
+        assert.deepEqual(await stateOf(scope), before);
+        if (schema === "far_leases") return;
+        const sameServer = { sql: `'${before[0][0].incarnation}'` };
+        const granted = await new PostgresStore(pool, { schema, incarnation: sameServer }).acquire(attempt({ scope }));
+        assert.ok(granted.granted, "nothing would have been granted anyway");
+      });
+  });
 });
 
 // docs/safety.md: 22
