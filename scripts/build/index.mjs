@@ -68,8 +68,10 @@ function buildAddon() {
 
 function buildWasm() {
   const triple = "wasm32-unknown-unknown";
-  const what = ["-p", "frazil-wasm", "--target", triple, "--profile", "release-wasm"];
-  run("cargo", ["build", "--locked", "--quiet", ...what], { env: releaseEnvironment() });
+  // Not `cargo build`, which would also make the library that the tests use: Cargo optimises a module together with its libraries (LTO)
+  // only if it is not a library as well.
+  const what = ["-p", "frazil-wasm", "--crate-type", "cdylib", "--target", triple, "--profile", "release-wasm"];
+  run("cargo", ["rustc", "--locked", "--quiet", ...what], { env: releaseEnvironment() });
   const built = `${target}/${triple}/release-wasm/frazil_wasm.wasm`;
   const module = `${frazil}/build/frazil.wasm`;
   run("cargo", ["run", "--locked", "--quiet", "-p", "xtask", "--", "module", built, module]);
