@@ -17,6 +17,7 @@ use wasm_bindgen_cli_support::Bindgen;
 mod failure;
 mod inspect;
 mod module;
+mod panic_texts;
 mod tables;
 
 use failure::Failure;
@@ -74,6 +75,7 @@ fn bindgen(wasm: &Path, directory: &Path) -> Result<(), Failure> {
 fn write_module(wasm: &Path, file: &Path) -> Result<(), Failure> {
     let mut output = wasm_bindgen(wasm)?.generate_output()?;
     module::remove_glue(output.wasm_mut())?;
+    panic_texts::remove_panic_texts(output.wasm_mut())?;
     std::fs::create_dir_all(file.parent().ok_or("a module has a folder")?)?;
     Ok(std::fs::write(file, output.wasm_mut().emit_wasm())?)
 }
