@@ -20,6 +20,7 @@ numbered_calls! {
     segment_call;
     /// What `segment` does, by name and in the order of the numbers.
     SEGMENT_CALLS: 9;
+    random: ASK, ASK_AGAIN, TAKE, FAIL, REFUSE;
     /// Opens a segment.
     OPEN = 0;
     /// Hands out numbers.
