@@ -16,7 +16,7 @@ import { installZig, zig } from "./zig.mjs";
 
 const RECORD = `${root}docs/proofs/local-platforms.json`;
 /** The tests that every system must pass. The others need Linux: forks, mounts, other descriptors of a file. */
-const PORTABLE = ["--lib", ...["portable", "claims", "retried_openings"].flatMap((name) => ["--test", name])];
+const PORTABLE = ["--lib", ...["portable", "kinds", "retried_openings"].flatMap((name) => ["--test", name])];
 const ALL = ["--lib", "--tests"];
 
 /** How the tests of another platform run on Linux x64. A program for musl is static, and runs on a kernel as it is. */

@@ -198,7 +198,7 @@ fn a_try_of_which_nobody_says_that_it_failed_is_over_after_its_time_out() {
 fn a_refused_try_is_followed_by_another_within_a_second() {
     let (mut refused, mut failed) = (Segment::new(terms(100, 400)), Segment::new(terms(100, 400)));
     for try_number in 1..=20 {
-        let ms = try_number * 10_000;
+        let ms = try_number * 5000;
         for (segment, longest_ms) in [(&mut refused, 800), (&mut failed, 5000)] {
             assert!(matches!(segment.ask(ms, 1, 0, 7), SegmentRequest::Allocate { attempt: Nonce(7), .. }));
             let jitter = longest_ms / 2; // for the longest pause there is
@@ -211,8 +211,8 @@ fn a_refused_try_is_followed_by_another_within_a_second() {
         }
         assert!(!refused.refused(try_number, ms, 0), "one beside it");
     }
-    assert!((400..=800).contains(&refused.retry_after_ms(200_000)));
-    assert_eq!(failed.retry_after_ms(200_000), 5000);
+    assert!((400..=800).contains(&refused.retry_after_ms(100_000)));
+    assert_eq!(failed.retry_after_ms(100_000), 5000);
 }
 
 #[test]
@@ -325,12 +325,97 @@ fn a_closed_segment_asks_draws_and_takes_nothing() {
 }
 
 #[test]
+fn failures_before_a_silence_longer_than_the_longest_pause_do_not_count() {
+    for (silence_ms, failures) in [(4999, 6), (5000, 6), (5001, 1)] {
+        let mut segment = Segment::new(terms(100, 400));
+        let mut ms = 0;
+        for number in 1..=5 {
+            segment.ask(ms, 1, 0, 7);
+            assert!(segment.failed(number, ms, 0));
+            ms += segment.retry_after_ms(ms);
+        }
+        ms += silence_ms;
+        assert!(matches!(segment.ask(ms, 1, 0, 8), SegmentRequest::Allocate { attempt: Nonce(7), .. }), "still the same attempt");
+        assert!(segment.failed(6, ms + 3000, 0));
+        assert_eq!(segment.stats().failures, failures, "after {silence_ms} ms");
+    }
+}
+
+#[test]
+fn each_try_of_an_attempt_has_twice_the_time_of_the_one_before() {
+    let mut segment = Segment::of_requests(terms(100, 400));
+    let first = segment.ask(0, 1, 0, 1);
+    let mut ms = 0;
+    for patience_ms in [50, 100, 200, 400, 800] {
+        assert_eq!(segment.try_in_ms(ms), patience_ms + 1);
+        assert_eq!(segment.ask_again(ms + patience_ms, 1, 0, 2), SegmentRequest::Wait { ms: 1 });
+        // Also the caller whose try is beside a request, and not only those that lack numbers.
+        assert_eq!(segment.ask(ms + patience_ms, 1, 0, 2), SegmentRequest::Wait { ms: 1 });
+        ms += patience_ms + 1;
+        assert_eq!(segment.try_in_ms(ms), 0);
+        assert_eq!(segment.ask_again(ms, 1, 0, 2), first);
+    }
+    assert_eq!(segment.try_in_ms(ms), 1001, "the longest");
+    // After a pause a try is the first one of those that follow.
+    assert_eq!(segment.ask_again(ms + 2001, 1, 0, 2), first);
+    assert_eq!(segment.try_in_ms(ms + 2001), 51);
+}
+
+#[test]
+fn after_an_answer_the_other_tries_have_a_while_to_end() {
+    let answered = |ended: &[u64]| {
+        let mut segment = Segment::of_requests(terms(100, 400));
+        segment.ask(0, 1, 0, 1);
+        segment.ask_again(51, 1, 0, 2);
+        segment.ask_again(152, 1, 0, 3);
+        for number in ended {
+            assert!(!segment.failed(*number, 155, 0) || *number == 1, "one failure counts");
+        }
+        let answer = Allocated { attempt: Nonce(1), range: range(1, 100), step: None };
+        assert_eq!(segment.answered(&answer, 2, 51, 160), Ok(true));
+        segment
+    };
+    let mut segment = answered(&[1, 1]);
+    // Twice the time of the answer, which was 109 ms.
+    assert_eq!((segment.try_in_ms(160), segment.ask(160, 101, 0, 4)), (219, SegmentRequest::Wait { ms: 219 }));
+    assert!(!segment.failed(3, 170, 0));
+    assert!(matches!(segment.ask(170, 101, 0, 4), SegmentRequest::Allocate { attempt: Nonce(4), .. }));
+    // Those that never end are not waited for after that, and not in the next attempt.
+    let mut segment = answered(&[]);
+    assert!(matches!(segment.ask(379, 101, 0, 4), SegmentRequest::Allocate { attempt: Nonce(4), .. }));
+    assert!(segment.failed(4, 380, 0));
+    assert_eq!(segment.try_in_ms(380), segment.rest_ms(380));
+    // With all ended, the next attempt begins at once.
+    assert_eq!(answered(&[1, 3]).try_in_ms(160), 0);
+    // An answer to an attempt that is over ends its try, and changes no patience.
+    let mut segment = answered(&[]);
+    let late = Allocated { attempt: Nonce(1), range: range(1, 100), step: None };
+    assert_eq!(segment.answered(&late, 3, 152, 300), Ok(false));
+    assert_eq!((segment.try_in_ms(300), segment.left()), (79, 100));
+}
+
+#[test]
+fn to_requests_the_time_is_the_latest_that_one_of_them_saw() {
+    let mut segment = Segment::of_requests(terms(100, 400));
+    assert_eq!((segment.seen(10_000), segment.seen(7001)), (10_000, 10_000));
+    segment.ask(10_000, 1, 0, 1);
+    // Behind by more than a try may take: the clock was set, and nothing that was noted before holds.
+    assert_eq!(segment.seen(7000), 7000);
+    assert_eq!((segment.try_in_ms(7000), segment.rest_ms(7000)), (0, 0));
+    // Where timers ask there is one clock.
+    let mut segment = Segment::new(terms(100, 400));
+    assert_eq!((segment.seen(10_000), segment.seen(9999)), (10_000, 9999));
+    segment.ask(9999, 1, 0, 1);
+    assert_eq!(segment.try_in_ms(9999), 0);
+}
+
+#[test]
 fn callers_that_cannot_wait_for_each_other_make_tries_of_one_attempt() {
     let mut segment = Segment::new(terms(100, 400));
     let first = segment.ask(0, 1, 0, 1);
     assert_eq!(segment.ask(10, 1, 0, 2), SegmentRequest::Wait { ms: 2990 });
     assert_eq!(segment.ask_again(10, 500, 0, 3), first, "also for a caller that wants more");
-    assert_eq!(segment.tries(), 1);
+    assert_eq!(segment.tries(), 2);
     // The first answer counts.
     assert_eq!(take(&mut segment, 20, 1, range(1, 100)), Ok(true));
     assert_eq!(take(&mut segment, 21, 1, range(1, 100)), Ok(false));
@@ -348,7 +433,7 @@ fn of_the_tries_beside_each_other_one_failure_counts() {
     let mut segment = Segment::new(terms(100, 400));
     segment.ask(0, 1, 0, 1);
     segment.ask_again(1, 1, 0, 2);
-    assert!(segment.failed(1, 10, 0));
+    assert!(segment.failed(2, 10, 0));
     let pause = segment.retry_after_ms(10);
     assert!(!segment.failed(1, 11, 0));
     assert_eq!((segment.stats().failures, segment.retry_after_ms(10)), (1, pause));
@@ -358,7 +443,7 @@ fn of_the_tries_beside_each_other_one_failure_counts() {
     // A failure of the try before is late, and ends no pause and no try.
     assert!(!segment.failed(1, 11 + pause, 0));
     assert!(matches!(segment.ask(11 + pause, 1, 0, 5), SegmentRequest::Wait { .. }));
-    assert!(segment.failed(2, 12 + pause, 0));
+    assert!(segment.failed(3, 12 + pause, 0));
     assert_eq!(segment.stats().failures, 2);
     // After its time a try has failed, also for a caller that would make one beside it.
     let mut segment = Segment::new(terms(100, 400));

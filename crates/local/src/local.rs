@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use frazil::abi::{LocalRequest, LocalState};
-use frazil::mint::{Claim, Keeper, Machine, SequenceStart, StateFile};
+use frazil::mint::{Keeper, Machine, Registration, SequenceStart, StateFile};
 use frazil::{Generator, Layout, Node};
 
 use crate::attachment::Attachment;
@@ -101,7 +101,7 @@ impl Local {
             options;
         let given = node.unwrap_or(layout.local_node());
         let machine = Machine::with_max_lead(layout, given, max_lead_ms)?;
-        let claim = Claim::kept(&machine, scope.as_deref())?;
+        let registration = Registration::kept(&machine, scope.as_deref())?;
         let request = OpenRequest {
             machine,
             node_missing: node.is_none(),
@@ -113,7 +113,7 @@ impl Local {
             accept_unproven_platform,
         };
         let (attachment, wait_ms) = request.attach()?;
-        claim.confirm();
+        registration.confirm();
         sleep(Duration::from_millis(wait_ms));
         let keeper: Arc<dyn Keeper> = Arc::<Attachment>::clone(&attachment);
         let generator = Generator::kept(layout, given, max_lead_ms, keeper)?;
@@ -148,7 +148,7 @@ impl Deref for Local {
     }
 }
 
-/// Opens a state file for `Snowflake.local()`. The caller holds the [`Claim`] on the layout and node id.
+/// Opens a state file for `Snowflake.local()`. The caller holds the [`Registration`] on the layout and node id.
 ///
 /// # Errors
 /// As [`Local::open`].

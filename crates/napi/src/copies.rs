@@ -43,7 +43,7 @@ compile_error!("copies of the addon in one process must see each other: say in c
 /// The mark is set before the others are read, so of two copies that start at once at least one sees the other.
 pub(crate) fn mark_in_use() -> Result<(), String> {
     static IN_USE: Mutex<bool> = Mutex::new(false);
-    claim(&system::MARK, &IN_USE, || {
+    let_in(&system::MARK, &IN_USE, || {
         let unknown = |why| format!("frazil cannot find out whether another copy of its addon is in this process: {why}");
         system::pin().map_err(|why| format!("the addon of frazil cannot be kept loaded: {why}"))?;
         match system::other().map_err(unknown)? {
@@ -57,7 +57,7 @@ pub(crate) fn mark_in_use() -> Result<(), String> {
 
 /// The rule of [`mark_in_use`]: `look` fails if this copy cannot be used. A copy in use stays in use and does not look again: a
 /// copy that it could see is about to be refused because of this one.
-pub(crate) fn claim(mark: &AtomicU8, in_use: &Mutex<bool>, look: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+pub(crate) fn let_in(mark: &AtomicU8, in_use: &Mutex<bool>, look: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     // Held until the mark is final: a thread that is refused clears the mark, and no other thread may rely on it meanwhile.
     let mut in_use = in_use.lock().unwrap_or_else(PoisonError::into_inner);
     if *in_use {

@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 use backends::as_backend;
 use frames::with_frame;
-use frazil::abi::{ABI, Frame, LocalOpening, NO_ID, ceiling_call, lease_call, segment_call, slot};
+use frazil::abi::{ABI, Frame, Handles, LocalOpening, NO_ID, ceiling_call, lease_call, segment_call, slot};
 use frazil::{Code, Registry};
 use frazil_local::openings;
 use napi::bindgen_prelude::{Env, Error, Object, Result, Uint8Array, Unknown};
@@ -166,53 +166,45 @@ pub fn health(frame: u32, handle: f64, now_ms: f64) -> u32 {
     with_frame(frame, Code::Closed as u32, |handles, frame| handles.health(frame, handle, now_ms))
 }
 
-/// `Handles::lease`. The random numbers come from the kernel: two copies of a restored virtual machine must not draw the same.
+/// `Handles::lease`.
 #[napi]
 #[must_use]
 pub fn lease(frame: u32, handle: f64, call: u32) -> u32 {
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
-    with_frame(frame, Code::Closed as u32, |handles, frame| {
-        draw_random(frame);
-        if call == lease_call::OPEN {
-            return as_backend(frame, |frame| handles.lease(frame, &mut registry, handle, call));
-        }
+    numbered(frame, lease_call::reads_random(call), call == lease_call::OPEN, |handles, frame| {
         handles.lease(frame, &mut registry, handle, call)
     })
 }
 
-/// `Handles::ceiling`, with random numbers as for leases.
+/// `Handles::ceiling`.
 #[napi]
 #[must_use]
 pub fn ceiling(frame: u32, handle: f64, call: u32) -> u32 {
-    with_frame(frame, Code::Closed as u32, |handles, frame| {
-        if call == ceiling_call::OPEN {
-            draw_random(frame);
-            return as_backend(frame, |frame| handles.ceiling(frame, handle, call));
-        }
+    numbered(frame, ceiling_call::reads_random(call), call == ceiling_call::OPEN, |handles, frame| {
         handles.ceiling(frame, handle, call)
     })
 }
 
-/// `Handles::segment`, with random numbers as for leases.
+/// `Handles::segment`, which opens no state.
 #[napi]
 #[must_use]
 pub fn segment(frame: u32, handle: f64, call: u32) -> u32 {
-    with_frame(frame, Code::Closed as u32, |handles, frame| {
-        // These need none, and are frequent.
-        if !matches!(call, segment_call::DRAW | segment_call::STATUS | segment_call::WRITE) {
-            draw_random(frame);
-        }
-        handles.segment(frame, handle, call)
-    })
+    numbered(frame, segment_call::reads_random(call), false, |handles, frame| handles.segment(frame, handle, call))
 }
 
-/// Writes random numbers of the kernel into the frame. Not numbers if there are none, which the core refuses.
-fn draw_random(frame: &mut Frame) {
-    let mut random = [0; 32];
-    let is_drawn = getrandom::fill(&mut random).is_ok();
-    for (number, word) in frame.numbers[slot::RANDOM..].iter_mut().zip(random.as_chunks().0) {
-        *number = if is_drawn { f64::from(u32::from_ne_bytes(*word)) } else { f64::NAN };
-    }
+/// A call that says by number what it does. Random numbers of the kernel are written into the frame for it; not numbers if there are none,
+/// which the core refuses.
+fn numbered(frame: u32, reads_random: bool, opens_state: bool, call: impl FnOnce(&mut Handles, &mut Frame) -> u32) -> u32 {
+    with_frame(frame, Code::Closed as u32, |handles, frame| {
+        if reads_random {
+            let mut random = [0; 32];
+            let is_drawn = getrandom::fill(&mut random).is_ok();
+            for (number, word) in frame.numbers[slot::RANDOM..].iter_mut().zip(random.as_chunks().0) {
+                *number = if is_drawn { f64::from(u32::from_ne_bytes(*word)) } else { f64::NAN };
+            }
+        }
+        if opens_state { as_backend(frame, |frame| call(handles, frame)) } else { call(handles, frame) }
+    })
 }
 
 /// `Handles::file`.

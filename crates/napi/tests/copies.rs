@@ -1,4 +1,4 @@
-//! Threads of one copy of the addon that claim the process while another copy does. The module is compiled on its own: the rest
+//! Threads of one copy of the addon that mark themselves in use while another copy does. The module is compiled on its own: the rest
 //! of the addon links with Node only.
 
 #![allow(clippy::expect_used, reason = "a test whose set-up fails has failed")]
@@ -23,8 +23,8 @@ struct Copy {
 
 impl Copy {
     /// Asks whether a thread may use this copy. `look` fails if it sees another copy in use.
-    fn claim(&self, look: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
-        copies::claim(&self.mark, &self.in_use, look)
+    fn let_in(&self, look: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+        copies::let_in(&self.mark, &self.in_use, look)
     }
 
     fn mark(&self) -> u8 {
@@ -53,10 +53,10 @@ fn a_thread_that_is_refused_leaves_the_mark_of_a_thread_that_was_let_in() {
     let copy = &Copy::default();
     thread::scope(|scope| {
         let mut second = None;
-        let first = copy.claim(|| {
+        let first = copy.let_in(|| {
             let (ended, ends) = channel();
             second = Some(scope.spawn(move || {
-                let result = copy.claim(|| Ok(()));
+                let result = copy.let_in(|| Ok(()));
                 // Nobody waits for it any more if the first thread came first.
                 let _: Result<(), _> = ended.send(());
                 result
@@ -76,23 +76,23 @@ fn a_thread_that_is_refused_leaves_the_mark_of_a_thread_that_was_let_in() {
 #[test]
 fn a_refused_copy_can_be_used_once_the_other_is_not() {
     let copy = Copy::default();
-    assert_eq!(copy.claim(other), other());
+    assert_eq!(copy.let_in(other), other());
     assert_eq!(copy.mark(), 0, "the other copy is not refused because of this one");
-    assert_eq!(copy.claim(|| Ok(())), Ok(()));
+    assert_eq!(copy.let_in(|| Ok(())), Ok(()));
     assert_eq!(copy.mark(), 1);
 }
 
 #[test]
 fn a_copy_marks_itself_before_it_looks() {
     let copy = Copy::default();
-    assert_eq!(copy.claim(|| if copy.mark() == 1 { Ok(()) } else { other() }), Ok(()));
+    assert_eq!(copy.let_in(|| if copy.mark() == 1 { Ok(()) } else { other() }), Ok(()));
 }
 
 #[test]
 fn a_copy_in_use_stays_in_use() {
     let copy = Copy::default();
-    assert_eq!(copy.claim(|| Ok(())), Ok(()));
+    assert_eq!(copy.let_in(|| Ok(())), Ok(()));
     // The mark of a copy that looks now, and that is refused because of this one.
-    assert_eq!(copy.claim(other), Ok(()));
+    assert_eq!(copy.let_in(other), Ok(()));
     assert_eq!(copy.mark(), 1);
 }

@@ -3,6 +3,13 @@
 const REPEATS = /again, after|in no range|after \d+\n/;
 const HOLE = /nobody hands out/;
 const STUCK = /does not hand out numbers again|waits for a healthy store|of a healthy store/;
+/** Tells the core that the tries beside the one with `number` have ended, although they have not. */
+const END_ALL = `for (let other = number - 8; other < number + 8; other++)
+        if (other > 0)
+          this.call(SegmentCall.FAIL, ({ numbers }) => {
+            numbers[Slot.ASKED_NUMBER] = other;
+          });
+`;
 const SHARED = /share a promise|hangs|clears a timer of/;
 
 /**
@@ -25,21 +32,24 @@ export const BROKEN = {
   },
   "an answer is taken that comes after another to its attempt": {
     client: {
-      files: ["workers/segment-request-driver.ts", "segment/holder.ts"],
+      files: ["segment/holder.ts"],
       changes: [
         [
-          "if (this.attempt !== request.attempt) return;",
-          "if (this.attempt !== request.attempt) return void ((this as any).twice = answer);",
+          "if (this.call(SegmentCall.TAKE, write, given)[Slot.TAKEN] === 0) return undefined;",
+          "if (this.call(SegmentCall.TAKE, write, given)[Slot.TAKEN] === 0) return void ((this as any).twice = answer);",
         ],
         [
-          "    const write = ({ numbers }: Port) => {\n      numbers[Slot.WANT] = Number.MAX_SAFE_INTEGER;",
-          `    const { twice } = this as any;
+          "    const numbers = this.call(SegmentCall.DRAW, write, undefined, nowMs);\n    this.#next[0] = this.#port.ids[0] as bigint;",
+          `    const numbers = this.call(SegmentCall.DRAW, write, undefined, nowMs);
+    this.#next[0] = this.#port.ids[0] as bigint;
+    const { twice } = this as any;
     if (twice !== undefined) {
       (this as any).twice = undefined;
-      return { stride: 1, ...twice };
-    }
-    const write = ({ numbers }: Port) => {
-      numbers[Slot.WANT] = Number.MAX_SAFE_INTEGER;`,
+      this.#next[0] = twice.first;
+      this.#stride = 1;
+      this.ahead = twice.count;
+      return;
+    }`,
         ],
       ],
     },
@@ -54,13 +64,9 @@ export const BROKEN = {
   },
   "an answer to an attempt that ended is taken for that to the next one": {
     client: {
-      files: ["workers/segment-request-driver.ts", "segment/holder.ts"],
+      files: ["segment/holder.ts"],
       changes: [
-        ["if (this.attempt !== request.attempt) return;", "if (this.attempt === undefined) return;"],
-        [
-          "problem = this.take(answer, asked);",
-          "problem = this.take(answer, { ...asked, request: { ...request, attempt: this.attempt } });",
-        ],
+        ["writeDigits(numbers, Slot.NONCE, attempt);", "writeDigits(numbers, Slot.NONCE, this.attempt ?? attempt);"],
         ["if (named !== attempt) throw", "if (named === undefined) throw"],
       ],
     },
@@ -75,20 +81,29 @@ export const BROKEN = {
   },
   "an attempt begins while the store may carry out a try of the one before": {
     client: {
-      files: ["workers/segment-request-driver.ts"],
-      changes: [["this.#bePatient(nowMs, 0);", "this.#patientUntilMs = 0;"]],
+      files: ["segment/holder.ts"],
+      changes: [
+        [
+          "      this.problem = undefined;\n      this.attempt",
+          `${END_ALL}      this.problem = undefined;\n      this.attempt`,
+        ],
+      ],
     },
     says: HOLE,
   },
   "tries are forgotten where the clock of a request is behind": {
     client: {
-      files: ["workers/segment-request-driver.ts"],
+      files: ["segment/holder.ts"],
       changes: [
         [
-          "const nowMs = this.steadyMs();\n    if (this.#underWay.size > 0 && this.#isBefore(this.#patientUntilMs, nowMs))",
-          `const nowMs = monotonicClock();
-    const patientMs = this.#patientUntilMs - nowMs;
-    if (this.#underWay.size > 0 && patientMs > 0 && patientMs <= this.#patienceMs)`,
+          "    const { binding } = this.#port;\n    const needsNone",
+          `    const isBehind = nowMs < this.nowMs && call !== SegmentCall.FAIL;
+    if (isBehind && this.attempt === undefined) {
+      const number = this.#port.numbers[Slot.ASKED_NUMBER] as number;
+      ${END_ALL}
+    }
+    const { binding } = this.#port;
+    const needsNone`,
         ],
       ],
     },
@@ -96,8 +111,13 @@ export const BROKEN = {
   },
   "a request whose clock is behind ends the try of another": {
     client: {
-      files: ["workers/segment-request-driver.ts"],
-      changes: [["super.call(call, write, given, this.#steady(nowMs))", "super.call(call, write, given, nowMs)"]],
+      files: ["segment/holder.ts"],
+      changes: [
+        [
+          "numbers[Slot.MONOTONIC_MS] = nowMs;",
+          "numbers[Slot.MONOTONIC_MS] = nowMs < this.nowMs ? nowMs - 10_000 : nowMs;",
+        ],
+      ],
     },
     says: /fewer tries failed/,
   },
@@ -121,12 +141,13 @@ export const BROKEN = {
       files: ["workers/segment-request-driver.ts"],
       changes: [
         [
-          "const carried = holder.askOwn(() => this.#wanted(want.untilMs));",
-          `const carried = ((this as any).shared ??= holder
-          .askOwn(() => this.#wanted(want.untilMs))
-          ?.finally(() => {
-            (this as any).shared = undefined;
-          }));`,
+          "const carried = tryInMs > 0 ? undefined : holder.askOwn(this.#wanted(want.untilMs));",
+          `const carried = ((this as any).shared ??=
+          tryInMs > 0
+            ? undefined
+            : holder.askOwn(this.#wanted(want.untilMs))?.finally(() => {
+                (this as any).shared = undefined;
+              }));`,
         ],
       ],
     },
@@ -136,7 +157,7 @@ export const BROKEN = {
     client: {
       files: ["workers/segment-request-driver.ts"],
       changes: [
-        ["const answered: Sleeping = new Set();", "const answered: Sleeping = ((this as any).all ??= new Set());"],
+        ["const sleeping: Sleeping = new Set();", "const sleeping: Sleeping = ((this as any).all ??= new Set());"],
       ],
     },
     says: SHARED,
@@ -145,7 +166,11 @@ export const BROKEN = {
     client: {
       files: ["workers/segment-request-driver.ts"],
       changes: [
-        ["if (this.#underWay.size > 0 && this.#isBefore(this.#patientUntilMs, nowMs))", "if (this.#underWay.size > 0)"],
+        ["      new Set(),\n", "      ((this as any).underWay ??= new Set()),\n"],
+        [
+          "if (this.#isAsking) return undefined;",
+          "if (this.#isAsking || (this.attempt === undefined && (this as any).underWay?.size > 0)) return undefined;",
+        ],
       ],
     },
     says: STUCK,
@@ -153,7 +178,15 @@ export const BROKEN = {
   "each request that waits asks": {
     client: {
       files: ["workers/segment-request-driver.ts"],
-      changes: [["if (this.#underWay.size > 0 && this.#isBefore(this.#patientUntilMs, nowMs)) return undefined;", ""]],
+      changes: [
+        ["tryInMs > 0 ? undefined : holder", "holder"],
+        [
+          'return typeof asked === "object" ? this.#carried(asked) : undefined;',
+          `if (typeof asked === "object") (this as any).again = asked;
+      const again = this.attempt && (this as any).again;
+      return typeof asked === "object" || again ? this.#carried(again) : undefined;`,
+        ],
+      ],
     },
     says: /tries \d+ times|asks the store \d+ times/,
   },
@@ -167,7 +200,7 @@ export const BROKEN = {
   "a request that has asked looks at nothing until it is answered": {
     client: {
       files: ["workers/segment-request-driver.ts"],
-      changes: [["Math.min(lookMs, this.#limitMs - waitedMs)", "carried ? this.#limitMs - waitedMs : lookMs"]],
+      changes: [["sleep(lookMs, signal, sleeping)", "sleep(carried ? this.#limitMs : lookMs, signal, sleeping)"]],
     },
     says: STUCK,
   },
@@ -175,16 +208,33 @@ export const BROKEN = {
     client: {
       files: ["workers/segment-request-driver.ts"],
       changes: [
-        ["nowMs < this.#patientUntilMs + MAX_PATIENCE_MS;", "true;"],
-        ["this.#patienceMs = Math.min(MAX_PATIENCE_MS,", "this.#patienceMs = Math.min(this.timeoutMs,"],
+        [
+          "if (this.#isAsking) return undefined;",
+          "if (this.#isAsking || this.nowMs < (this as any).untilMs) return undefined;",
+        ],
+        [
+          "    const error = await attempt(",
+          `    const patience = this as any;
+    const isSame = patience.lastAttempt === asked.request.attempt;
+    patience.lastAttempt = asked.request.attempt;
+    patience.lastMs = isSame ? Math.min(this.timeoutMs, 2 * patience.lastMs) : 50;
+    patience.untilMs = asked.atMs + patience.lastMs;
+    const error = await attempt(`,
+        ],
       ],
     },
     says: STUCK,
   },
   "a refusal is told without end": {
     client: {
-      files: ["workers/segment-request-driver.ts"],
-      changes: [["this.#isBefore(this.#refusedUntilMs, nowMs) ? this.#refusal : undefined", "this.#refusal"]],
+      files: ["workers/segment-request-driver.ts", "segment/holder.ts"],
+      changes: [
+        ["refusal: isRefused ? problem : undefined", "refusal: isRefused ? problem : (this as any).refusal"],
+        [
+          "      this.problem = problem;\n  }",
+          "      this.problem = problem;\n    if (!problem.retryable) (this as any).refusal = problem;\n  }",
+        ],
+      ],
     },
     says: STUCK,
   },
@@ -192,7 +242,10 @@ export const BROKEN = {
     client: {
       files: ["segment/numbers.ts"],
       changes: [
-        ["if (!this.#has(count)) throw this", "if (!this.#has(count) || count === 7) throw this.#draw(nowMs), this"],
+        [
+          "if (!holder.has(count)) throw holder",
+          "if (!holder.has(count) || count === 7) throw holder.draw(nowMs), holder",
+        ],
       ],
     },
     says: /were handed out and|numbers were handed out of/,

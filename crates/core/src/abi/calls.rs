@@ -5,11 +5,21 @@ macro_rules! numbered_calls {
     (
         $(#[doc = $module_doc:literal])+ $module:ident;
         $(#[doc = $list_doc:literal])+ $list:ident: $count:literal;
+        $(random: $($random:ident),+;)?
         $($(#[doc = $doc:literal])+ $name:ident = $number:literal;)+
     ) => {
         $(#[doc = $module_doc])+
         pub mod $module {
             $($(#[doc = $doc])+ pub const $name: u32 = $number;)+
+
+            $(
+                /// Whether a call reads the slot `RANDOM`: random numbers of the kernel, where there is one, since two copies of a
+                /// restored virtual machine must not draw the same.
+                #[must_use]
+                pub const fn reads_random(call: u32) -> bool {
+                    matches!(call, $($random)|+)
+                }
+            )?
         }
 
         $(#[doc = $list_doc])+

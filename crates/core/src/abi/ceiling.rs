@@ -18,6 +18,7 @@ numbered_calls! {
     ceiling_call;
     /// What `ceiling` does, by name and in the order of the numbers.
     CEILING_CALLS: 2;
+    random: OPEN;
     /// Opens a generator whose ceiling is in a storage.
     OPEN = 0;
     /// What to write into the storage before IDs are reserved. Each reservation needs one.

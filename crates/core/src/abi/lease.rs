@@ -25,6 +25,7 @@ numbered_calls! {
     lease_call;
     /// What `lease` does, by name and in the order of the numbers.
     LEASE_CALLS: 9;
+    random: ASK, REFUSE, FAIL;
     /// Opens a leased generator.
     OPEN = 0;
     /// What to request of the store now.

@@ -12,7 +12,7 @@ use super::handles::{Handles, Minter};
 use super::opening::MAX_WAIT_MS;
 use super::slots::slot;
 use crate::error::{Code, Error, Result, Subject};
-use crate::mint::{Claim, Generator, Keeper, MAX_LEAD_MS, Machine, SequenceStart};
+use crate::mint::{Generator, Keeper, MAX_LEAD_MS, Machine, Registration, SequenceStart};
 
 /// Whether a text can be the name of a scope. The rule is that for the names of node parts.
 #[must_use]
@@ -72,18 +72,18 @@ pub struct LocalOpened(core::result::Result<(PendingOpen, LocalState), (Error, S
 #[derive(Debug)]
 struct PendingOpen {
     machine: Machine,
-    claim: Claim,
+    registration: Registration,
     /// How long calls may wait. Kept here because other calls use the frame in the meantime.
     waits: [f64; 2],
 }
 
 impl LocalOpening {
-    /// Reads what a frame asks for, and claims the layout and node id.
+    /// Reads what a frame asks for, and registers the layout and node id.
     pub fn of(frame: &mut Frame) -> Self {
         Self(Self::request(frame).and_then(|request| {
-            let claim = Claim::kept(&request.machine, request.scope.as_deref())?;
+            let registration = Registration::kept(&request.machine, request.scope.as_deref())?;
             let waits = [frame.numbers[slot::MAX_WAIT_MS], frame.numbers[slot::MAX_ASYNC_WAIT_MS]];
-            Ok((PendingOpen { machine: request.machine, claim, waits }, request))
+            Ok((PendingOpen { machine: request.machine, registration, waits }, request))
         }))
     }
 
@@ -125,7 +125,7 @@ impl LocalOpening {
 
 impl Handles {
     /// Opens a generator on a state that `attach` provides, as `Snowflake.local()` does. Writes what `open` writes, and how long
-    /// it is until the first ID. The generator has a handle of its own until it is released. The layout and node id are claimed
+    /// it is until the first ID. The generator has a handle of its own until it is released. The layout and node id are registered
     /// before `attach` is called, and no lock is held during the call.
     ///
     /// ```
@@ -155,8 +155,8 @@ impl Handles {
     pub fn opened(&mut self, frame: &mut Frame, LocalOpened(opened): LocalOpened) -> u32 {
         match opened {
             Ok((pending, LocalState { keeper, wait_ms })) => {
-                // The claim is confirmed only now, so that a failed opening does not prevent a static generator.
-                pending.claim.confirm();
+                // The registration is confirmed only now, so that a failed opening does not prevent a static generator.
+                pending.registration.confirm();
                 frame.write_opened(&pending.machine, wait_ms);
                 [frame.numbers[slot::MAX_WAIT_MS], frame.numbers[slot::MAX_ASYNC_WAIT_MS]] = pending.waits;
                 // A node id has at most 32 bits.

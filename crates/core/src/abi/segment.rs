@@ -20,6 +20,7 @@ numbered_calls! {
     segment_call;
     /// What `segment` does, by name and in the order of the numbers.
     SEGMENT_CALLS: 9;
+    random: ASK, ASK_AGAIN, TAKE, FAIL, REFUSE;
     /// Opens a segment.
     OPEN = 0;
     /// Hands out numbers.
@@ -121,6 +122,8 @@ impl Frame {
     #[expect(clippy::cast_precision_loss, reason = "counters and times below 2^53")]
     fn write_segment_status(&mut self, segment: &Segment, monotonic_ms: u64, ahead: u64) {
         let stats = segment.stats();
+        self.numbers[slot::MONOTONIC_MS] = monotonic_ms as f64;
+        self.numbers[slot::ASKED_NUMBER] = segment.tries() as f64;
         self.numbers[slot::STEP] = stats.step as f64;
         self.numbers[slot::LEFT] = stats.left as f64;
         self.numbers[slot::BUFFERS] = segment.buffers(ahead) as f64;
@@ -131,6 +134,8 @@ impl Frame {
         self.numbers[slot::SHORT] = f64::from(u8::from(segment.is_short(0)));
         self.numbers[slot::NEXT_MS] = segment.retry_after_ms(monotonic_ms) as f64;
         self.numbers[slot::RETRY_MS] = segment.retry_usually_ms(monotonic_ms) as f64;
+        self.numbers[slot::TRY_IN_MS] = segment.try_in_ms(monotonic_ms) as f64;
+        self.numbers[slot::REST_MS] = segment.rest_ms(monotonic_ms) as f64;
     }
 }
 
@@ -146,19 +151,25 @@ impl Handles {
         self.try_segment(frame, handle, call).map_or_else(|error| frame.refuse(error), |()| 0)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "steps and counters below 2^53")]
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "steps and counters below 2^53, and a cast of a time that was read from here saturates"
+    )]
     fn try_segment(&mut self, frame: &mut Frame, handle: f64, call: u32) -> Result<()> {
         if call == segment_call::OPEN {
             let terms = frame.read_terms()?;
             frame.numbers[slot::TIMEOUT_MS] = terms.timeout_ms() as f64;
-            frame.numbers[slot::HANDLE] = self.insert(Minter::Segment(Box::new(Segment::new(terms))));
+            let segment = if frame.flag(slot::BY_CALLS) { Segment::of_requests(terms) } else { Segment::new(terms) };
+            frame.numbers[slot::HANDLE] = self.insert(Minter::Segment(Box::new(segment)));
             return Ok(());
         }
         if call == segment_call::WRITE {
             return frame.write_range();
         }
         let segment = self.segment_mut(handle)?;
-        let monotonic_ms = millisecond_of(frame.number(slot::MONOTONIC_MS))?;
+        let monotonic_ms = segment.seen(millisecond_of(frame.number(slot::MONOTONIC_MS))?);
         let ahead = frame.read_count(slot::AHEAD)?;
         match call {
             segment_call::DRAW => {
@@ -170,21 +181,17 @@ impl Handles {
             }
             segment_call::ASK | segment_call::ASK_AGAIN => {
                 let (want, random) = (frame.read_count(slot::WANT)?, frame.read_bits(slot::RANDOM)?);
-                let request = if call == segment_call::ASK {
-                    segment.ask(monotonic_ms, want, ahead, random)
-                } else {
-                    segment.ask_again(monotonic_ms, want, ahead, random)
-                };
-                frame.write_segment_request(request);
-                frame.numbers[slot::ASKED_NUMBER] = segment.tries() as f64;
+                let is_again = call == segment_call::ASK_AGAIN;
+                frame.write_segment_request(segment.request(monotonic_ms, want, ahead, random, is_again));
             }
             segment_call::TAKE => {
                 let (jitter, attempt) = (frame.read_jitter()?, Nonce(frame.read_bits(slot::NONCE)?));
-                let taken = segment.take(&frame.read_allocated(attempt), monotonic_ms);
+                let (number, asked_ms) = (frame.read_count(slot::ASKED_NUMBER)?, frame.number(slot::ASKED_MONOTONIC_MS) as u64);
+                let taken = segment.answered(&frame.read_allocated(attempt), number, asked_ms, monotonic_ms);
                 if taken.is_err() {
                     segment.ended(0, monotonic_ms, jitter, REFUSALS_GROWING);
                 }
-                taken?;
+                frame.numbers[slot::TAKEN] = f64::from(u8::from(taken?));
             }
             segment_call::FAIL | segment_call::REFUSE => {
                 let (number, jitter) = (frame.read_count(slot::ASKED_NUMBER)?, frame.read_jitter()?);

@@ -4,7 +4,7 @@
 //! range. To add a feature, take a range from what is free at the end of the frame, and read and write it in a file of its own
 //! beside this one.
 
-/// How many floats the frame starts with. The ranges below leave 248 to 255 free.
+/// How many floats the frame starts with. The ranges below leave 251 to 255 free.
 pub const NUMBERS: usize = 256;
 
 macro_rules! slots {
@@ -179,7 +179,8 @@ slots! {
     LEASE = 176..224 {
         /// In: the length of the window that is asked for.
         WINDOW_MS = 176;
-        /// In: 1 if only calls can renew the lease, since no timer runs between them.
+        /// In: 1 if only calls can renew the lease, since no timer runs between them. Of a segment: 1 if requests ask, none of which can
+        /// wait for the answer to another one.
         BY_CALLS = 177;
         /// Out of `OPEN`: how long an attempt may take.
         TIMEOUT_MS = 178;
@@ -250,10 +251,10 @@ slots! {
         /// In: what the wall clock has shown since the last call; 0 if nobody looked.
         SHOWN_MS = 223;
     }
-    /// What `segment` reads and writes, besides `HANDLE`, `MONOTONIC_MS`, `RANDOM`, `TIMEOUT_MS`, `REQUEST`, `NONCE` (of the attempt),
-    /// `ASKED_NUMBER` (of the try), `FAILURES` and `NEXT_MS`. Numbers of 64 bits are the first of the IDs: where a range begins, and what
-    /// the next one must not begin below.
-    SEGMENT = 224..240 {
+    /// What `segment` reads and writes, besides `HANDLE`, `BY_CALLS`, `MONOTONIC_MS` (out: the time in force), `RANDOM`, `TIMEOUT_MS`,
+    /// `REQUEST`, `NONCE` (of the attempt), `ASKED_NUMBER` (of the try; out: of the last one), `ASKED_MONOTONIC_MS`, `FAILURES` and
+    /// `NEXT_MS`. Numbers of 64 bits are the first of the IDs: where a range begins, and what the next one must not begin below.
+    SEGMENT = 224..243 {
         /// In: 1 if `STEP` was given.
         HAS_STEP = 224;
         /// In: the shortest step, or the step of the store in an answer (0: none). Out: the step; 0 if the store decides.
@@ -286,14 +287,20 @@ slots! {
         AHEAD = 238;
         /// Out: how long a call that found no number may wait before it tries again.
         RETRY_MS = 239;
+        /// Out: how long until a call that found no number may ask the store.
+        TRY_IN_MS = 240;
+        /// Out: how long the pause after a failure lasts still.
+        REST_MS = 241;
+        /// Out of `TAKE`: 1 if the answer counts.
+        TAKEN = 242;
     }
     /// What `LOOK` of `ceiling` reads and writes, besides `WALL_MS`, the time at which IDs are to be reserved.
-    CEILING = 240..248 {
+    CEILING = 243..251 {
         /// In: 1 if the storage has a row. Out: 1 if one is to be written.
-        HAS_ROW = 240;
+        HAS_ROW = 243;
         /// In and out: the mark of the row.
-        ROW_MARK = 241;
+        ROW_MARK = 244;
         /// In and out: its ceiling.
-        ROW_UNTIL_MS = 242;
+        ROW_UNTIL_MS = 245;
     }
 }

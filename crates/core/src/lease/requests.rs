@@ -249,7 +249,7 @@ impl LeasedGenerator {
             Change::Extended => self.generator.extend(answer.until_ms),
             Change::Begun => {
                 let machine = Machine::from_geometry(self.geometry, node, self.generator.max_lead_ms());
-                if self.options.default_scope && registry.claim_leased(&machine).is_err() {
+                if self.options.default_scope && registry.register_leased(&machine).is_err() {
                     return Ok(Taken::Declined(self.lease.decline(answer, lease_ms)));
                 }
                 self.generator.move_to(Generator::within(machine, self.options.sequence_start, window, self.next_tick));

@@ -21,7 +21,7 @@ pub use registry::Registry;
 #[cfg(feature = "abi")]
 pub(crate) use registry::Table;
 #[cfg(feature = "std")]
-pub use registry::{Claim, DEFAULT_SCOPE};
+pub use registry::{DEFAULT_SCOPE, Registration};
 pub use reservation::{MAX_COUNT, Reservation};
 pub use state::StateAtomics;
 pub use stats::{ENDS_SOON_MS, Health, Stats};

@@ -24,19 +24,14 @@
 
 use alloc::collections::VecDeque;
 
-use super::messages::{Allocated, SegmentRequest};
+use super::messages::Allocated;
+use super::patience::Patience;
 use super::range::SegmentRange;
 use super::rate::{Begun, Mark, Step, Usage, ask_below};
 use super::stats::SegmentStats;
-use super::terms::{MAX_STEP, SegmentTerms, TIMEOUT_MS};
-use crate::asking::{MAX_BACKOFF_MS, Nonce, backoff_ms};
+use super::terms::{MAX_STEP, SegmentTerms};
+use crate::asking::Nonce;
 use crate::error::{Code, Error, Result, Rule, Subject};
-
-/// How long a call that found no number may wait at least before it tries again, while the store is asked, in milliseconds.
-const FIRST_PAUSE_MS: u64 = 50;
-
-/// With how many refusals in a row the pause grows: to 400 to 800 ms.
-pub(crate) const REFUSALS_GROWING: u32 = 4;
 
 /// The side of a segment that hands out numbers.
 ///
@@ -61,43 +56,47 @@ pub(crate) const REFUSALS_GROWING: u32 = 4;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "four facts, which hold or not whatever the others are")]
 pub struct Segment {
-    terms: SegmentTerms,
+    pub(super) terms: SegmentTerms,
     /// What is left of the ranges, in order. Two, unless one call wants more than they have.
-    ranges: VecDeque<SegmentRange>,
+    pub(super) ranges: VecDeque<SegmentRange>,
     /// How many numbers they have.
-    left: u64,
+    pub(super) left: u64,
     /// Whether a number of the first of them was drawn.
-    is_front_begun: bool,
+    pub(super) is_front_begun: bool,
     /// The last range of which a number was drawn: how many it had, and when that was.
-    begun: Option<Begun>,
+    pub(super) begun: Option<Begun>,
     /// How the range before that was used up.
-    last_used: Option<Usage>,
+    pub(super) last_used: Option<Usage>,
     /// The next range is asked for when fewer numbers of the first one are left.
-    ask_below: u64,
+    pub(super) ask_below: u64,
     /// How many numbers were drawn in all.
-    drawn: u64,
+    pub(super) drawn: u64,
     /// Whether those that were drawn last are the rest of a range.
-    is_rest_drawn: bool,
+    pub(super) is_rest_drawn: bool,
     /// How many numbers to ask for. `None`: the store decides.
-    step: Option<Step>,
+    pub(super) step: Option<Step>,
     /// Above all that was allocated.
-    above: u64,
+    pub(super) above: u64,
     /// The attempt whose outcome is not known, and how many numbers it asks for.
-    attempt: Option<(Nonce, Option<u64>)>,
+    pub(super) attempt: Option<(Nonce, Option<u64>)>,
     /// When that was first made.
-    attempt_began: Mark,
+    pub(super) attempt_began: Mark,
     /// When the last attempt that was answered was first made. `None` until the first range is measured.
-    measured_from: Option<Mark>,
+    pub(super) measured_from: Option<Mark>,
     /// When the last try of the attempt began.
-    try_began_ms: u64,
-    /// How many tries began. Those beside one are not counted.
-    tries: u64,
-    /// Whether the outcome of that is still to come.
-    outstanding: bool,
+    pub(super) try_began_ms: u64,
+    /// How many tries began, also beside another one.
+    pub(super) tries: u64,
+    /// The number of the last one before those whose outcome is still to come.
+    pub(super) settled: u64,
+    /// Whether any has such an outcome.
+    pub(super) outstanding: bool,
     /// When the next try is due.
-    due_ms: u64,
-    stats: SegmentStats,
-    closed: bool,
+    pub(super) due_ms: u64,
+    /// Where callers ask each for themselves.
+    pub(super) patience: Option<Patience>,
+    pub(super) stats: SegmentStats,
+    pub(super) closed: bool,
 }
 
 impl Segment {
@@ -128,8 +127,10 @@ impl Segment {
             measured_from: None,
             try_began_ms: 0,
             tries: 0,
+            settled: 0,
             outstanding: false,
             due_ms: 0,
+            patience: None,
             stats: SegmentStats::default(),
             closed: false,
         }
@@ -182,99 +183,6 @@ impl Segment {
             self.ranges.pop_front();
         }
         Some(drawn)
-    }
-
-    /// What to request of the store now, if callers wait for `want` numbers. `ahead`: how many of the numbers that were drawn are not
-    /// handed out yet: the rate is that of those that are. `random` is for the attempt, if a new one begins: 128 bits from the kernel.
-    ///
-    /// ```
-    /// # use frazil::segment::{Segment, SegmentRequest, SegmentTerms};
-    /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// assert!(matches!(orders.ask(0, 500, 0, 7), SegmentRequest::Allocate { count: Some(500), .. }));
-    /// assert_eq!(orders.ask(1000, 500, 0, 8), SegmentRequest::Wait { ms: 2000 }); // for its time-out
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    pub fn ask(&mut self, monotonic_ms: u64, want: u64, ahead: u64, random: u128) -> SegmentRequest {
-        if self.closed {
-            return SegmentRequest::Nothing;
-        }
-        let wait_ms = self.due_in_ms(monotonic_ms);
-        if self.outstanding {
-            if wait_ms > 0 {
-                return SegmentRequest::Wait { ms: wait_ms };
-            }
-            // Nobody could say that it failed, such as a caller whose clock showed no number then.
-            #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
-            self.fail(monotonic_ms, random as u64);
-        }
-        if !self.is_short(want) {
-            return SegmentRequest::Nothing;
-        }
-        let wait_ms = self.due_in_ms(monotonic_ms);
-        if wait_ms > 0 {
-            return SegmentRequest::Wait { ms: wait_ms };
-        }
-        let missing = want.saturating_sub(self.left);
-        let (attempt, count) = *self.attempt.get_or_insert_with(|| {
-            let now = Mark { at_ms: monotonic_ms, used: self.drawn.saturating_sub(ahead) };
-            self.step = self.step.map(|step| step.after(&self.terms, self.measured_from, now));
-            self.attempt_began = now;
-            let max_step = self.terms.max_step;
-            (Nonce(random), self.step.map(|Step { current, .. }| missing.max(current).min(current.max(max_step))))
-        });
-        self.outstanding = true;
-        self.try_began_ms = monotonic_ms;
-        self.tries = self.tries.saturating_add(1);
-        SegmentRequest::Allocate { count, above: self.above, attempt }
-    }
-
-    /// As [`Segment::ask`], for a caller that lacks numbers and cannot wait for the answer to another one's try: while a try is under
-    /// way and its time is not over, another one of the same attempt is to be made beside it. The first answer of all is taken. Only
-    /// the failure that [`Segment::failed`] is told of first counts.
-    ///
-    /// ```
-    /// # use frazil::segment::{Segment, SegmentRequest, SegmentTerms};
-    /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// let first = orders.ask(0, 1, 0, 7);
-    /// assert_eq!(orders.ask(1, 1, 0, 8), SegmentRequest::Wait { ms: 2999 });
-    /// assert_eq!(orders.ask_again(1, 1, 0, 9), first);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    pub fn ask_again(&mut self, monotonic_ms: u64, want: u64, ahead: u64, random: u128) -> SegmentRequest {
-        match self.attempt {
-            Some((attempt, count)) if self.outstanding && self.left < want && self.due_in_ms(monotonic_ms) > 0 => {
-                SegmentRequest::Allocate { count, above: self.above, attempt }
-            }
-            _ => self.ask(monotonic_ms, want, ahead, random),
-        }
-    }
-
-    /// How many tries [`Segment::ask`] began, so the number of the last one, for [`Segment::failed`].
-    ///
-    /// ```
-    /// # use frazil::segment::{Segment, SegmentTerms};
-    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// orders.ask(0, 1, 0, 7);
-    /// orders.ask_again(1, 1, 0, 8);
-    /// assert_eq!(orders.tries(), 1);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    #[must_use]
-    pub const fn tries(&self) -> u64 {
-        self.tries
-    }
-
-    /// How long until the try under way is over, or the next one is due. A clock that goes back shows a longer time than there can
-    /// be: then it is over, or due.
-    #[inline(never)] // for the size of the WebAssembly module
-    fn due_in_ms(&self, monotonic_ms: u64) -> u64 {
-        let (at_ms, longest_ms) = if self.outstanding {
-            (self.try_began_ms.saturating_add(TIMEOUT_MS), TIMEOUT_MS)
-        } else {
-            (self.due_ms, MAX_BACKOFF_MS)
-        };
-        let ms = at_ms.saturating_sub(monotonic_ms);
-        if ms > longest_ms { 0 } else { ms }
     }
 
     /// Whether another range is needed, if callers wait for `want` numbers.
@@ -362,105 +270,6 @@ impl Segment {
     const fn give_up(&mut self) {
         self.attempt = None;
         self.outstanding = false;
-    }
-
-    /// The try failed, or nothing was heard of it in time. What it did is unknown, so the next one is of the same attempt, after a
-    /// pause that doubles with each failure. `jitter` is any random number.
-    ///
-    /// ```
-    /// # use frazil::segment::{Segment, SegmentRequest, SegmentTerms};
-    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// let first = orders.ask(0, 1, 0, 7);
-    /// orders.fail(3000, 0);
-    /// assert_eq!(orders.ask(3000, 1, 0, 8), SegmentRequest::Wait { ms: 50 });
-    /// assert_eq!(orders.ask(3050, 1, 0, 9), first);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    pub fn fail(&mut self, monotonic_ms: u64, jitter: u64) {
-        self.rest(monotonic_ms, jitter, u32::MAX);
-    }
-
-    /// Begins the pause after another failure, which grows with the first `growing` of those in a row.
-    fn rest(&mut self, monotonic_ms: u64, jitter: u64, growing: u32) {
-        // A try whose time passed while the process was stopped failed then: the next one need not wait again.
-        let over_ms = if self.outstanding { self.try_began_ms.saturating_add(TIMEOUT_MS) } else { monotonic_ms };
-        self.outstanding = false;
-        self.stats.failures = self.stats.failures.saturating_add(1);
-        let pause_ms = backoff_ms(self.stats.failures.min(growing), jitter);
-        self.due_ms = over_ms.min(monotonic_ms).saturating_add(pause_ms);
-    }
-
-    /// The try with this number failed, or one beside it. Returns whether that counts: the first failure of a try does, if no later
-    /// try has begun and the attempt is not over. What was no try has the number 0, and counts. See [`Segment::fail`].
-    ///
-    /// ```
-    /// # use frazil::segment::{Segment, SegmentTerms};
-    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// orders.ask(0, 1, 0, 7);
-    /// orders.ask_again(1, 1, 0, 8);
-    /// assert!(orders.failed(1, 2, 0));
-    /// assert!(!orders.failed(1, 2, 0));
-    /// assert_eq!(orders.stats().failures, 1);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    pub fn failed(&mut self, number: u64, monotonic_ms: u64, jitter: u64) -> bool {
-        self.ended(number, monotonic_ms, jitter, u32::MAX)
-    }
-
-    /// As [`Segment::failed`], if the store refused: somebody has to change something, such as to make the record of the tag, and the
-    /// next try follows within a second, however often that was so.
-    ///
-    /// ```
-    /// # use frazil::segment::{Segment, SegmentTerms};
-    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// for ms in (0..20_000).step_by(1000) {
-    ///     orders.ask(ms, 1, 0, 7);
-    ///     assert!(orders.refused(orders.tries(), ms, 400));
-    ///     assert!(orders.retry_after_ms(ms) <= 800);
-    /// }
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    pub fn refused(&mut self, number: u64, monotonic_ms: u64, jitter: u64) -> bool {
-        self.ended(number, monotonic_ms, jitter, REFUSALS_GROWING)
-    }
-
-    pub(crate) fn ended(&mut self, number: u64, monotonic_ms: u64, jitter: u64, growing: u32) -> bool {
-        let counts = number == 0 || self.outstanding && number == self.tries;
-        if counts {
-            self.rest(monotonic_ms, jitter, growing);
-        }
-        counts
-    }
-
-    /// How long until the store has answered the try under way or the next one begins, at least 1: when a call that found no
-    /// number can first succeed.
-    ///
-    /// ```
-    /// # use frazil::segment::{Segment, SegmentTerms};
-    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// orders.ask(0, 1, 0, 7);
-    /// assert_eq!(orders.retry_after_ms(1000), 2000);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    #[must_use]
-    pub fn retry_after_ms(&self, monotonic_ms: u64) -> u64 {
-        self.due_in_ms(monotonic_ms).max(1)
-    }
-
-    /// How long a call that found no number may wait before it tries again: an answer is usually there long before the time of the try
-    /// under way is over.
-    ///
-    /// ```
-    /// # use frazil::segment::{Segment, SegmentTerms};
-    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// orders.ask(0, 1, 0, 7);
-    /// assert_eq!((orders.retry_after_ms(1000), orders.retry_usually_ms(1000)), (2000, 50));
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    #[must_use]
-    pub fn retry_usually_ms(&self, monotonic_ms: u64) -> u64 {
-        let retry_ms = self.retry_after_ms(monotonic_ms);
-        if self.outstanding { retry_ms.min(self.stats.fetch_ms.max(FIRST_PAUSE_MS)) } else { retry_ms }
     }
 
     /// How many ranges the numbers are in that are not handed out. `ahead`: how many of those that were drawn are not.

@@ -96,7 +96,7 @@ fn a_generator_with_a_ceiling_refuses_options_rows_and_handles_that_are_not_vali
 
 /// Objects have ID spaces of their own, however many of them an isolate has.
 #[test]
-fn a_generator_with_a_ceiling_claims_no_node_id() {
+fn a_generator_with_a_ceiling_registers_no_node_id() {
     let mut host = Host::new();
     host.handle_of(7, false);
     for _ in 0..2 {

@@ -6,6 +6,7 @@ mod ceiling;
 mod handles;
 mod host;
 mod numbers;
+mod random;
 mod reservations;
 #[path = "../vector_files/mod.rs"]
 mod vector_files;

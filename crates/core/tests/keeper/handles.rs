@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use frazil::abi::{Frame, Handles, KINDS, LocalRequest, LocalState, slot};
 use frazil::error::{Rule, Subject};
 use frazil::layout::FieldKind;
-use frazil::mint::{Claim, DEFAULT_SCOPE, Keeper, Machine, SequenceStart};
+use frazil::mint::{DEFAULT_SCOPE, Keeper, Machine, Registration, SequenceStart};
 use frazil::{Code, Error, GeneratorOptions, Layout, Node, Registry};
 
 use super::{Memory, T};
@@ -219,7 +219,8 @@ fn a_node_id_is_held_during_attaching_and_released_if_that_fails() {
     let layout = Layout::named("default").unwrap();
     let machine = Machine::new(&layout, Node::Id(50), 10).unwrap();
     let open = || Registry::new().open(&layout, GeneratorOptions::new(Node::Id(50)));
-    let (first, second) = (Claim::kept(&machine, None).unwrap(), Claim::kept(&machine, Some(DEFAULT_SCOPE)).unwrap());
+    let (first, second) =
+        (Registration::kept(&machine, None).unwrap(), Registration::kept(&machine, Some(DEFAULT_SCOPE)).unwrap());
     assert_eq!(open().unwrap_err().rule(), Rule::OneKind);
     drop(first);
     assert_eq!(open().unwrap_err().rule(), Rule::OneKind, "the second is still attaching");
@@ -233,12 +234,12 @@ fn a_node_id_is_held_during_attaching_and_released_if_that_fails() {
     });
     assert_eq!(status, Code::StateFileCorrupt as u32);
     open().unwrap();
-    assert_eq!(Claim::kept(&machine, None).unwrap_err().rule(), Rule::OneKind);
+    assert_eq!(Registration::kept(&machine, None).unwrap_err().rule(), Rule::OneKind);
     // This holds for any registry of the process: a generator that it created may have minted.
     open().unwrap();
 
     let other = Machine::new(&layout, Node::Id(51), 10).unwrap();
-    let (confirmed, dropped) = (Claim::kept(&other, None).unwrap(), Claim::kept(&other, None).unwrap());
+    let (confirmed, dropped) = (Registration::kept(&other, None).unwrap(), Registration::kept(&other, None).unwrap());
     confirmed.confirm();
     drop(dropped);
     let error = Registry::new().open(&layout, GeneratorOptions::new(Node::Id(51))).unwrap_err();

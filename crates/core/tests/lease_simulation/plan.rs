@@ -150,7 +150,7 @@ impl Plan {
             _ => 29,
         };
         let fields = fields(time_bits, clock, node_bits, 1 + rng.u32(..5), kind);
-        // The table of claims is one for the process, so the layout is one for the seed.
+        // The table of kinds is one for the process, so the layout is one for the seed.
         let steps_ms = window_ms * (8 + rng.u64(..24));
         let ends = rng.u8(..40) == 0 && !jumps;
         let epoch_ms = if ends {

@@ -115,9 +115,12 @@ export enum Slot {
   SHORT = 237,
   AHEAD = 238,
   RETRY_MS = 239,
-  HAS_ROW = 240,
-  ROW_MARK = 241,
-  ROW_UNTIL_MS = 242,
+  TRY_IN_MS = 240,
+  REST_MS = 241,
+  TAKEN = 242,
+  HAS_ROW = 243,
+  ROW_MARK = 244,
+  ROW_UNTIL_MS = 245,
 }
 
 /** What is fixed about the frame. */
@@ -137,7 +140,7 @@ export enum Frame {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 2805882897,
+  ABI = 113815721,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */

@@ -17,7 +17,7 @@ import { MAX_OWNER_LENGTH } from "../stores/kit/limits.js";
 import type { LeaseStore } from "../stores/lease-store.js";
 import { LEASE_DEFAULTS } from "./defaults.js";
 import { inWorkers } from "./errors.js";
-import { LeasedSnowflake, untilUsable } from "./leased-snowflake.js";
+import { LeasedSnowflake } from "./leased-snowflake.js";
 import { checkedLease, LEASE_OPTIONS } from "./options.js";
 import { hostName } from "./preferred-node.js";
 import { LeaseTimerDriver } from "./timer-driver.js";
@@ -130,7 +130,7 @@ async function firstLease<const L extends LayoutInput>(
   signal?.throwIfAborted();
   const ids = new LeasedSnowflake<L>(rest, driver);
   try {
-    await untilUsable(ids, driver, signal);
+    await ids.ready(signal && { signal });
   } catch (error) {
     // Not awaited: the caller waits no longer than it said. What was granted is released.
     void ids.close();

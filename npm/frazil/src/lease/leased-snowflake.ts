@@ -37,7 +37,7 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
     this.ready = async (options) => {
       const signal = signalOf(options);
       signal?.throwIfAborted();
-      return untilUsable(this, driver, signal);
+      return untilUsable(healthNow, driver, signal);
     };
     this.close = () => {
       closeNow();
@@ -111,23 +111,20 @@ function leasedHealth(
   return { ...health, warnings, lease };
 }
 
-/** Waits until an ID can be minted, and throws the reason why none can, at the latest after `maxAsyncWaitMs`. @internal */
-export async function untilUsable(
-  ids: { health(): LeasedHealth },
-  driver: LeaseHolder,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+/** Waits until an ID can be minted, and throws the reason why none can, at the latest after `maxAsyncWaitMs`. */
+async function untilUsable(health: () => Health, driver: LeaseHolder, signal: AbortSignal | undefined): Promise<void> {
   let leftMs = driver.maxAsyncWaitMs;
   leftMs -= (await driver.renewIfDue(signal, leftMs)) ?? 0;
   for (;;) {
-    const { refusal, lease } = ids.health();
+    const { refusal } = health();
     if (refusal === undefined) return;
     driver.refused(refusal);
     const { code, retryAfterMs = 1 } = refusal;
     const isMissing = code === "LEASE_LOST";
     const isExpired = code === "LEASE_EXPIRED";
+    const lease = isExpired && driver.health();
     // If the last attempt failed, that is the reason: the answer before it may have been read long after it was sent.
-    const isSkewed = isExpired && lease.failures === 0 && lease.skewMs >= driver.windowMs;
+    const isSkewed = lease && lease.failures === 0 && lease.skewMs >= driver.windowMs;
     const noAnswer = () => driver.problem ?? driver.noAnswer(isMissing ? "acquire" : "renew");
     const why = isMissing || (isExpired && !isSkewed) ? noAnswer() : refusal;
     // Only an answer of the store can come sooner than an error says.

@@ -19,6 +19,7 @@ import { Frame, Slot } from "../generated/abi.js";
 import { Rule } from "../generated/rules.js";
 import { CODES, RULES, SegmentCall, SegmentRequest, SUBJECTS } from "../generated/segment.js";
 import { numberOrNaN } from "../generator/request.js";
+import { LOW } from "../layout/bits.js";
 import type { AllocateRequest, Allocation, SegmentStore } from "../stores/segment-store.js";
 
 /** What is known of a tag of a store object. @internal */
@@ -68,19 +69,13 @@ export interface SegmentStats {
   readonly closed: boolean;
 }
 
-/** Numbers that follow each other, and differ in their lower 32 bits only. @internal */
-export interface Drawn {
-  readonly first: bigint;
-  readonly stride: number;
-  readonly count: number;
-}
-
 const ANSWERS: Answers = [CODES, RULES, SUBJECTS];
 
 /** A request to the store that the core has written into the frame. @internal */
 export interface SegmentAsked {
-  /** The number of the try. */
+  /** The number of the try, and when it began. */
   readonly number: number;
+  readonly atMs: number;
   readonly request: AllocateRequest;
 }
 
@@ -96,28 +91,36 @@ export abstract class SegmentHolder {
   /** Whether another range is needed, as far as the last call says. */
   isShort = false;
   /** How many numbers the core has. */
-  left = 0;
+  #left = 0;
+  /** How many of those that were drawn are not handed out. */
+  ahead = 0;
+  // The first of these. They differ in their lower 32 bits only, so a number is one addition to those and one read.
+  readonly #next = new BigUint64Array(1);
+  readonly #halves = new Uint32Array(this.#next.buffer);
+  #stride = 1;
   /** How long until the store is asked again, or until the try under way is over, in milliseconds. */
   protected nextMs = 1;
   /** How long a call that found no number may wait before it tries again, in milliseconds. */
   #retryMs = 1;
   #isNew = true;
-  /** The last time that the clock showed. */
-  #nowMs = 0;
+  /** The time of the last call. */
+  protected nowMs = 0;
   /** The attempt whose answer would be taken. */
   protected attempt: string | undefined;
   /** The counters when it was closed. */
   #last: Float64Array | undefined;
-  #tries = 0;
-  #problem: FrazilError | undefined;
+  /** Why the last try failed, until one succeeds. */
+  protected problem: FrazilError | undefined;
 
-  constructor(options: HolderOptions) {
+  /** `byCalls`: whether each call that waits asks by itself. */
+  constructor(options: HolderOptions, byCalls: boolean) {
     this.options = options;
     // Its declaration is internal.
     const port = (Snowflake as unknown as { port(): Port }).port();
     this.#port = port;
     const { step, maxStep, growBelowMs, shrinkAboveMs } = options;
     const { numbers, binding } = port;
+    numbers[Slot.BY_CALLS] = Number(byCalls);
     numbers[Slot.HAS_STEP] = Number(step !== undefined);
     numbers[Slot.STEP] = numberOrNaN(step);
     numbers[Slot.MAX_STEP] = numberOrNaN(maxStep);
@@ -151,15 +154,15 @@ export abstract class SegmentHolder {
     const random = needsNone ? undefined : randomFor(binding.backend, isAsking);
     const { numbers } = this.#port;
     if (random) numbers.set(random, Slot.RANDOM);
-    numbers[Slot.AHEAD] = 0;
+    numbers[Slot.AHEAD] = this.ahead;
     write?.(this.#port);
     numbers[Slot.MONOTONIC_MS] = nowMs;
     const status = binding.calls.segment(binding.frame, this.#handle, call);
     if (status !== 0) throw this.#port.error(status, given, undefined, ANSWERS);
-    this.#nowMs = nowMs;
     // Read after the call, during which the memory of WebAssembly may have grown.
     const written = this.#port.numbers;
-    this.left = written[Slot.LEFT] as number;
+    this.nowMs = written[Slot.MONOTONIC_MS] as number;
+    this.#left = written[Slot.LEFT] as number;
     this.isShort = written[Slot.SHORT] === 1;
     this.#isNew = written[Slot.RANGES] === 0;
     this.nextMs = written[Slot.NEXT_MS] as number;
@@ -167,54 +170,64 @@ export abstract class SegmentHolder {
     return written;
   }
 
-  /** Looks what is there. */
-  look(nowMs: number): void {
-    this.call(SegmentCall.STATUS, undefined, undefined, nowMs);
+  /** Whether so many numbers are there. */
+  has(count: number): boolean {
+    return this.ahead + this.#left >= count;
   }
 
-  /** Draws numbers; possibly none. If `isShort` is true then, call `ask` when they are handed out. Runs no code of the user. */
-  draw(nowMs: number): Drawn {
+  /** Looks what is there. */
+  look(nowMs: number): Float64Array {
+    return this.call(SegmentCall.STATUS, undefined, undefined, nowMs);
+  }
+
+  /** Draws numbers, where all that were are handed out; possibly none. If `isShort` is true then, the store is to be asked. */
+  draw(nowMs: number): void {
     const write = ({ numbers }: Port) => {
       numbers[Slot.WANT] = Number.MAX_SAFE_INTEGER;
     };
     const numbers = this.call(SegmentCall.DRAW, write, undefined, nowMs);
-    // No list, whose iterator a program can replace.
-    return {
-      first: this.#port.ids[0] as bigint,
-      stride: numbers[Slot.STRIDE] as number,
-      count: numbers[Slot.RANGE_COUNT] as number,
-    };
+    this.#next[0] = this.#port.ids[0] as bigint;
+    this.#stride = numbers[Slot.STRIDE] as number;
+    this.ahead = numbers[Slot.RANGE_COUNT] as number;
   }
 
-  /** Writes numbers that were drawn into an array, from `at` on. In the core, which writes them faster than a loop over bigints. */
-  write({ first, stride, count }: Drawn, target: BigUint64Array, at: number): void {
+  /** Hands out one of the numbers that were drawn. */
+  one(): bigint {
+    this.ahead--;
+    const number = this.#next[0] as bigint;
+    (this.#halves[LOW] as number) += this.#stride;
+    return number;
+  }
+
+  /**
+   * Hands out `count` of the numbers that were drawn: writes them into an array, from `at` on. In the core, which writes them faster than
+   * a loop over bigints.
+   */
+  write(count: number, target: BigUint64Array, at: number): void {
     const { binding } = this.#port;
     for (let written = 0; written < count; ) {
       const wanted = Math.min(count - written, Frame.IDS);
       const { numbers, ids } = this.#port;
-      ids[0] = first + BigInt(written * stride);
-      numbers[Slot.STRIDE] = stride;
+      ids[0] = this.#next[0] as bigint;
+      numbers[Slot.STRIDE] = this.#stride;
       numbers[Slot.WANT] = wanted;
       const status = binding.calls.segment(binding.frame, 0, SegmentCall.WRITE);
       if (status !== 0) throw this.#port.error(status, wanted);
       copyIds(this.#port.ids, 0, wanted, target, at + written);
+      (this.#halves[LOW] as number) += wanted * this.#stride;
+      this.ahead -= wanted;
       written += wanted;
     }
   }
 
   /**
-   * Asks the core what to request of the store. `wanted`: how many numbers callers wait for, beyond those that were drawn. `ahead`: how
-   * many of those are not handed out yet. `undefined`: nothing. `"wait"`: nothing for `nextMs`.
+   * Asks the core what to request of the store. `wanted`: how many numbers callers wait for. `undefined`: nothing. `"wait"`: nothing for
+   * `nextMs`.
    */
-  protected asked(
-    call: SegmentCall.ASK | SegmentCall.ASK_AGAIN,
-    wanted: number,
-    ahead: number,
-  ): SegmentAsked | "wait" | undefined {
+  protected asked(call: SegmentCall.ASK | SegmentCall.ASK_AGAIN, wanted: number): SegmentAsked | "wait" | undefined {
     this.#holder ??= digitsAt(drawRandom(), 0);
     const numbers = this.call(call, ({ numbers }) => {
       numbers[Slot.WANT] = wanted;
-      numbers[Slot.AHEAD] = ahead;
     });
     const request = numbers[Slot.REQUEST] as SegmentRequest;
     if (request === SegmentRequest.WAIT) return "wait";
@@ -224,9 +237,9 @@ export abstract class SegmentHolder {
     const own = this.#port.ids[0] as bigint;
     const attempt = digitsAt(numbers, Slot.NONCE);
     this.attempt = attempt;
-    this.#tries++;
     return {
       number: numbers[Slot.ASKED_NUMBER] as number,
+      atMs: this.nowMs,
       request: {
         tag,
         count: (numbers[Slot.RANGE_COUNT] as number) || undefined,
@@ -243,7 +256,7 @@ export abstract class SegmentHolder {
    * Takes the answer to the attempt that is under way, and returns the problem if it cannot be true. The attempt is over then, unless
    * that is about another one.
    */
-  protected take(answer: Allocation, { number, request: { attempt } }: SegmentAsked): FrazilError | undefined {
+  protected take(answer: Allocation, { number, atMs, request: { attempt } }: SegmentAsked): FrazilError | undefined {
     const { state } = this.options;
     let call = SegmentCall.FAIL;
     let isBelow = false;
@@ -259,15 +272,18 @@ export abstract class SegmentHolder {
       call = SegmentCall.STATUS;
       const write = ({ numbers, ids }: Port) => {
         writeDigits(numbers, Slot.NONCE, attempt);
+        numbers[Slot.ASKED_NUMBER] = number;
+        numbers[Slot.ASKED_MONOTONIC_MS] = atMs;
         ids[0] = isNumber ? first : 0n;
         // Refused by the rule for ranges.
         numbers[Slot.RANGE_COUNT] = isNumber && !isBelow ? numberOrNaN(count) : 0;
         numbers[Slot.STRIDE] = numberOrNaN(stride);
         numbers[Slot.STEP] = numberOrNaN(step);
       };
-      this.call(SegmentCall.TAKE, write, given);
+      // Another try of the attempt may have been answered before.
+      if (this.call(SegmentCall.TAKE, write, given)[Slot.TAKEN] === 0) return undefined;
       state.above = first + BigInt(stride) * BigInt(count - 1) + 1n;
-      this.#problem = undefined;
+      this.problem = undefined;
       this.attempt = undefined;
       return undefined;
     } catch (error) {
@@ -290,19 +306,22 @@ export abstract class SegmentHolder {
   }
 
   #failed(call: SegmentCall, problem: FrazilError, number: number): void {
-    this.#readNext(call === SegmentCall.FAIL && !problem.retryable ? SegmentCall.REFUSE : call, number);
-    this.#problem = problem;
+    // Not if another try was answered meanwhile.
+    if (this.#readNext(call === SegmentCall.FAIL && !problem.retryable ? SegmentCall.REFUSE : call, number) !== 0)
+      this.problem = problem;
   }
 
-  /** Reads when the store is asked again. Without a clock that shows a number that is unknown. */
-  #readNext(call: SegmentCall, number = 0): void {
+  /** Reads when the store is asked again, and how many tries failed. Without a clock that shows a number that is unknown. */
+  #readNext(call: SegmentCall, number = 0): number | undefined {
     try {
-      this.call(call, ({ numbers }) => {
+      const write = ({ numbers }: Port) => {
         numbers[Slot.ASKED_NUMBER] = number;
-      });
+      };
+      return this.call(call, write)[Slot.FAILURES];
     } catch {
       // A clock that a program replaced. What is reported is the failure that came before.
       this.nextMs = this.#retryMs = BROKEN_CLOCK_MS;
+      return undefined;
     }
   }
 
@@ -321,11 +340,11 @@ export abstract class SegmentHolder {
     return { store, where: `in the ${name} store, tag ${JSON.stringify(tag)}` };
   }
 
-  /** Why a call found fewer numbers than it wants. `ahead`: how many drawn numbers were not handed out yet. */
-  exhausted(count: number, ahead: number): FrazilError {
-    const problem = this.#problem;
+  /** Why a call found fewer numbers than it wants. */
+  exhausted(count: number): FrazilError {
+    const { problem } = this;
     this.#readNext(SegmentCall.STATUS);
-    const left = this.left + ahead;
+    const left = this.#left + this.ahead;
     let what = "every number is used";
     if (this.#isNew) what = "no number was allocated yet";
     else if (left > 0)
@@ -339,22 +358,19 @@ export abstract class SegmentHolder {
     );
   }
 
-  /** The counters. `ahead`: how many drawn numbers were not handed out yet. */
-  stats(ahead: number, waits: number): SegmentStats {
+  /** The counters. */
+  stats(waits: number): SegmentStats {
     // Without the clock, which counters do not need, and which may be broken.
-    const write = ({ numbers }: Port) => {
-      numbers[Slot.AHEAD] = ahead;
-    };
-    const numbers = this.#last ?? this.call(SegmentCall.STATUS, write, undefined, this.#nowMs);
+    const numbers = this.#last ?? this.look(this.nowMs);
     const read = (at: Slot) => numbers[at] as number;
-    const [step, problem] = [read(Slot.STEP), this.#problem];
+    const [step, problem] = [read(Slot.STEP), this.problem];
     return {
-      left: read(Slot.LEFT) + ahead,
+      left: read(Slot.LEFT) + this.ahead,
       buffers: read(Slot.BUFFERS),
       ...(step > 0 && { step }),
       ranges: read(Slot.RANGES),
       allocated: read(Slot.ALLOCATED),
-      tries: this.#tries,
+      tries: read(Slot.ASKED_NUMBER),
       failures: read(Slot.FAILURES),
       ...(problem && { problem }),
       fetchMs: read(Slot.FETCH_MS),
@@ -367,8 +383,8 @@ export abstract class SegmentHolder {
     if (this.#last) return;
     unclosed?.unregister(this);
     // Without the clock, as in `stats`.
-    this.#last = this.call(SegmentCall.STATUS, undefined, undefined, this.#nowMs).slice();
-    this.left = this.#last[Slot.LEFT] = this.#last[Slot.BUFFERS] = 0;
+    this.#last = this.look(this.nowMs).slice();
+    this.ahead = this.#left = this.#last[Slot.LEFT] = this.#last[Slot.BUFFERS] = 0;
     this.#release();
     this.attempt = undefined;
   }

@@ -15,7 +15,7 @@ import { type Weak, weakly } from "../asking/weak.js";
 import type { FrazilError } from "../base/errors.js";
 import type { SegmentStore } from "../stores/segment-store.js";
 import type { HolderOptions } from "./holder.js";
-import { type Callers, type Drawable, type Outcome, SegmentNumbers, type SegmentOptions } from "./numbers.js";
+import { type Callers, type Outcome, SegmentNumbers, type SegmentOptions } from "./numbers.js";
 import { type CallersView, SegmentTimerDriver } from "./timer-driver.js";
 import { SegmentWaiters } from "./waiters.js";
 
@@ -33,16 +33,20 @@ class QueuedCallers implements Callers {
   /** What the driver sees of this. It refers to it weakly, so that a segment that nobody uses is garbage-collected. */
   readonly #view: CallersView;
 
-  constructor(options: HolderOptions, drawn: Drawable, limitMs: number) {
+  constructor(options: HolderOptions, limitMs: number) {
     this.#view = {
-      wanted: () => Math.max(0, this.#waiters.wanted - drawn.left()),
-      ahead: () => drawn.left(),
+      wanted: () => this.#waiters.wanted,
       changed: (failure) => this.#changed(failure),
     };
     const view = weakly(this.#view);
     this.opened = view;
     this.holder = new SegmentTimerDriver(options, view);
-    this.#waiters = new SegmentWaiters(drawn.has, limitMs, (count) => this.holder.exhausted(count, drawn.left()));
+    const { holder } = this;
+    this.#waiters = new SegmentWaiters(
+      (count) => holder.has(count),
+      limitMs,
+      (count) => holder.exhausted(count),
+    );
   }
 
   get isFree(): boolean {
@@ -98,7 +102,7 @@ export class Segment extends SegmentNumbers {
    * has an open segment of this tag; `WASM_UNAVAILABLE`.
    */
   constructor(store: SegmentStore, options: SegmentOptions) {
-    const callers = (...given: [HolderOptions, Drawable, number]) => new QueuedCallers(...given);
+    const callers = (...given: [HolderOptions, number]) => new QueuedCallers(...given);
     super(store, options, { maxStep: 1_000_000, identity: store, callers });
   }
 }

@@ -11,7 +11,6 @@ import { listOf } from "../base/lists.js";
 import { PackageRule } from "../base/package-rules.js";
 import { Frame } from "../generated/abi.js";
 import { type AsyncOptions, signalOf } from "../generator/options.js";
-import { LOW } from "../layout/bits.js";
 import { checkGiven, noStore } from "../stores/kit/argument-errors.js";
 import { checkTag } from "../stores/kit/limits.js";
 import type { SegmentStore } from "../stores/segment-store.js";
@@ -66,14 +65,6 @@ function tagsOf(store: object): Map<string, TagState> {
  */
 export type Outcome<T> = () => T;
 
-/** The numbers that were drawn and are not handed out yet. @internal */
-export interface Drawable {
-  /** How many. */
-  left(): number;
-  /** Whether so many numbers are there. */
-  has(count: number): boolean;
-}
-
 /** The calls that wait for numbers, and the driver that asks the store for them. @internal */
 export interface Callers {
   readonly holder: SegmentHolder;
@@ -97,7 +88,7 @@ export interface SegmentKind {
   readonly maxStep: number;
   /** Which object knows the tags. */
   readonly identity: object;
-  callers(options: HolderOptions, drawn: Drawable, limitMs: number): Callers;
+  callers(options: HolderOptions, limitMs: number): Callers;
 }
 
 const textOf = (number: bigint) => `${number}`;
@@ -115,13 +106,6 @@ export class SegmentNumbers {
   readonly #holder: SegmentHolder;
   readonly #callers: Callers;
   #isClosed = false;
-
-  // The numbers that were drawn: `#left` of them, from the one in `#next`. They differ in their lower 32 bits only, so a number is
-  // one addition to those and one read.
-  readonly #next = new BigUint64Array(1);
-  readonly #halves = new Uint32Array(this.#next.buffer);
-  #stride = 1;
-  #left = 0;
 
   /** @internal */
   constructor(store: SegmentStore, options: SegmentOptions, kind: SegmentKind) {
@@ -165,8 +149,7 @@ export class SegmentNumbers {
       shrinkAboveMs,
       state,
     } as HolderOptions;
-    const drawn = { left: () => this.#left, has: (count: number) => this.#has(count) };
-    this.#callers = kind.callers(checked, drawn, limitMs);
+    this.#callers = kind.callers(checked, limitMs);
     this.#holder = this.#callers.holder;
     this[Symbol.dispose] = () => this.close();
     state.open = this.#callers.opened;
@@ -180,15 +163,11 @@ export class SegmentNumbers {
    * @throws {ClockError} `INVALID_CLOCK` where a program has replaced `performance.now` and `Date.now` by clocks that show no number.
    */
   readonly tryNext = (): bigint | undefined => {
-    const isEmpty = this.#left === 0;
-    if (isEmpty) this.#refill();
-    let number: bigint | undefined;
-    if (this.#left > 0) {
-      this.#left--;
-      number = this.#next[0] as bigint;
-      (this.#halves[LOW] as number) += this.#stride;
-    }
-    if (isEmpty && this.#holder.isShort) this.#callers.ask();
+    const holder = this.#holder;
+    if (holder.ahead > 0) return holder.one();
+    this.#refill();
+    const number = holder.ahead > 0 ? holder.one() : undefined;
+    if (holder.isShort) this.#callers.ask();
     return number;
   };
 
@@ -213,7 +192,7 @@ export class SegmentNumbers {
     const signal = signalOf(options);
     signal?.throwIfAborted();
     this.#checkOpen();
-    if (!this.#has(1)) (await this.#wait(1, signal, () => {}))();
+    if (!this.#holder.has(1)) (await this.#wait(1, signal, () => {}))();
   };
 
   /**
@@ -234,13 +213,12 @@ export class SegmentNumbers {
   };
 
   /** Counters, and why the store was not reached at the last attempt. */
-  readonly stats = (): SegmentStats => this.#holder.stats(this.#left, this.#callers.waits);
+  readonly stats = (): SegmentStats => this.#holder.stats(this.#callers.waits);
 
   /** Ends it. What is left of its ranges is never handed out, and calls that wait reject with `CLOSED`. */
   readonly close = (): void => {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#left = 0;
     this.#state.open = undefined;
     this.#holder.close();
     this.#callers.end(() => {
@@ -260,24 +238,12 @@ export class SegmentNumbers {
     this.#checkOpen();
     // Read first: a clock that a program has replaced may take numbers.
     const nowMs = monotonicClock();
-    if (this.#left === 0) this.#draw(nowMs);
-  }
-
-  #draw(nowMs: number): void {
-    const { first, stride, count } = this.#holder.draw(nowMs);
-    this.#next[0] = first;
-    this.#stride = stride;
-    this.#left = count;
-  }
-
-  /** Whether so many numbers are there. */
-  #has(count: number): boolean {
-    return this.#left + this.#holder.left >= count;
+    if (this.#holder.ahead === 0) this.#holder.draw(nowMs);
   }
 
   #takeOne(): bigint {
     const number = this.tryNext();
-    if (number === undefined) throw this.#holder.exhausted(1, 0);
+    if (number === undefined) throw this.#holder.exhausted(1);
     return number;
   }
 
@@ -301,7 +267,7 @@ export class SegmentNumbers {
     signal?.throwIfAborted();
     this.#checkOpen();
     const take = () => this.#take(target, count);
-    if (!this.#callers.isFree || !this.#has(count)) return this.#wait(count, signal, take);
+    if (!this.#callers.isFree || !this.#holder.has(count)) return this.#wait(count, signal, take);
     take();
     return undefined;
   }
@@ -311,19 +277,18 @@ export class SegmentNumbers {
     this.#checkOpen();
     // Read before a number is taken: a clock that a program has replaced may take numbers, and may show none.
     const nowMs = monotonicClock();
-    this.#holder.look(nowMs);
+    const holder = this.#holder;
+    holder.look(nowMs);
     if (lengthOf(target) < count) throw configError("INVALID_ARGUMENT", "target", target, PackageRule.TARGET_LOST);
-    if (!this.#has(count)) throw this.#holder.exhausted(count, this.#left);
+    if (!holder.has(count)) throw holder.exhausted(count);
     let isShort = false;
     for (let at = 0; at < count; ) {
-      if (this.#left === 0) {
-        this.#draw(nowMs);
-        isShort ||= this.#holder.isShort;
+      if (holder.ahead === 0) {
+        holder.draw(nowMs);
+        isShort ||= holder.isShort;
       }
-      const taken = Math.min(this.#left, count - at);
-      this.#holder.write({ first: this.#next[0] as bigint, stride: this.#stride, count: taken }, target, at);
-      (this.#halves[LOW] as number) += taken * this.#stride;
-      this.#left -= taken;
+      const taken = Math.min(holder.ahead, count - at);
+      holder.write(taken, target, at);
       at += taken;
     }
     if (isShort) this.#callers.ask();

@@ -17,10 +17,8 @@ import { type HolderOptions, type SegmentAsked, SegmentHolder } from "./holder.j
 
 /** The object that hands the numbers out. @internal */
 export interface CallersView {
-  /** How many numbers callers wait for, beyond those that were drawn. */
+  /** How many numbers callers wait for. */
   wanted(): number;
-  /** How many of the numbers that were drawn are not handed out yet. */
-  ahead(): number;
   /** Something has changed for callers that wait: numbers are there, or an attempt failed. */
   changed(failure?: FrazilError): void;
 }
@@ -42,7 +40,7 @@ export class SegmentTimerDriver extends SegmentHolder {
   #late: Try | undefined;
 
   constructor(options: HolderOptions, callers: Weak<CallersView>) {
-    super(options);
+    super(options, false);
     this.#callers = callers;
   }
 
@@ -78,7 +76,7 @@ export class SegmentTimerDriver extends SegmentHolder {
         else this.#timedOut(this.#underWay);
         return;
       }
-      const asked = this.asked(SegmentCall.ASK, callers.wanted(), callers.ahead());
+      const asked = this.asked(SegmentCall.ASK, callers.wanted());
       if (asked === "wait") this.#schedule(this.nextMs);
       else if (asked) void this.#fetch(asked);
     } catch (error) {

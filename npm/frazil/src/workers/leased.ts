@@ -6,7 +6,7 @@ import { ConfigError } from "../base/errors.js";
 import { nodeGiven } from "../generator/request.js";
 import { WORKER_LEASE_DEFAULTS } from "../lease/defaults.js";
 import type { LeaseOptions } from "../lease/index.js";
-import { LeasedSnowflake, untilUsable } from "../lease/leased-snowflake.js";
+import { LeasedSnowflake } from "../lease/leased-snowflake.js";
 import { checkedLease, isStore, LEASE_OPTIONS, NOT_LEASED } from "../lease/options.js";
 import { refusingUntilAwaited } from "../lease/unawaited.js";
 import type { LeasesNamespace, OfLeases } from "../stores/durable-object/index.js";
@@ -176,8 +176,8 @@ function look(source: unknown, ctx: RequestContext | undefined, given: Options |
   return driver.isHeld(keepOf(ctx)) ? ids : untilAwaited(usable(entry));
 }
 
-async function usable({ ids, driver }: Entry): Promise<LeasedSnowflake<LayoutInput>> {
-  await untilUsable(ids, driver, undefined);
+async function usable({ ids }: Entry): Promise<LeasedSnowflake<LayoutInput>> {
+  await ids.ready();
   return ids;
 }
 

@@ -1,7 +1,7 @@
 /** `segmented()`: the numbers of an isolate for a tag. It is called in each request. */
 import { requireWorkers } from "#host";
 import type { HolderOptions } from "../segment/holder.js";
-import { type Drawable, SegmentNumbers, type SegmentOptions } from "../segment/numbers.js";
+import { SegmentNumbers, type SegmentOptions } from "../segment/numbers.js";
 import type { LeasesNamespace, OfLeases } from "../stores/durable-object/index.js";
 import type { SegmentStore } from "../stores/segment-store.js";
 import {
@@ -101,7 +101,7 @@ function entryOf(store: SegmentStore, options: Options = {}): Entry {
     return known;
   }
   let made: RequestCallers | undefined;
-  const callers = (...given: [HolderOptions, Drawable, number]) => {
+  const callers = (...given: [HolderOptions, number]) => {
     made = new RequestCallers(...given, () => entries.get(identity)?.delete(tag));
     return made;
   };

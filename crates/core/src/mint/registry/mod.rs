@@ -2,17 +2,17 @@
 //!
 //! * **Never dropped**: a [`Registry`] keeps every state it made, because a state that is dropped and made anew would start over
 //!   and repeat IDs. It holds one state for each layout geometry and node id: some 300 bytes, and 8 more for each clock id.
-//! * **One kind of state for each key**: a static state and one that a keeper has share no word, so `claims.rs` refuses the
+//! * **One kind of state for each key**: a static state and one that a keeper has share no word, so `kinds.rs` refuses the
 //!   second.
 //! * Not covered: two processes, or two WebAssembly instances, with one static node id. They share no memory.
 
 #[cfg(feature = "std")]
-mod claims;
+mod kinds;
 mod state_key;
 mod table;
 
 #[cfg(feature = "std")]
-pub use claims::{Claim, DEFAULT_SCOPE};
+pub use kinds::{DEFAULT_SCOPE, Registration};
 pub(crate) use table::Table;
 
 use super::generator::Generator;
@@ -34,7 +34,7 @@ use state_key::StateKey;
 ///
 /// Make one for the whole process: two registries share no state, so generators of one node id in both repeat each other's IDs. A
 /// state that is kept elsewhere, such as the file of `frazil_local::Local`, shares nothing with a registry either. If a process
-/// opens both for one layout and node id, the second call is refused with `STATE_CONFLICT` (feature `std`; see `Claim`).
+/// opens both for one layout and node id, the second call is refused with `STATE_CONFLICT` (feature `std`; see `Registration`).
 ///
 /// ```
 /// use frazil::{GeneratorOptions, Layout, Node, Registry};
@@ -50,7 +50,7 @@ use state_key::StateKey;
 #[derive(Debug, Default)]
 pub struct Registry {
     states: Table<StateKey, Arc<State>>,
-    /// The keys that were leased. With `std` the table of `claims.rs` has them.
+    /// The keys that were leased. With `std` the table of `kinds.rs` has them.
     #[cfg(not(feature = "std"))]
     leased: alloc::vec::Vec<StateKey>,
     /// The earliest start of the process that was reported. Threads that start later may report a later one.
@@ -137,7 +137,7 @@ impl Registry {
             Some(state) => Arc::clone(state),
             None => {
                 #[cfg(feature = "std")]
-                claims::claim_static(key)?;
+                kinds::register_static(key)?;
                 #[cfg(not(feature = "std"))]
                 if self.leased.contains(&key) {
                     return Err(Error::bad_input(Code::StateConflict, Subject::Node, Rule::OneKind));
@@ -157,12 +157,12 @@ impl Registry {
 
     /// Records permanently that the layout and node id of a machine were leased, or refuses if this process has a state of
     /// another kind for them.
-    pub(crate) fn claim_leased(&mut self, machine: &Machine) -> Result<()> {
+    pub(crate) fn register_leased(&mut self, machine: &Machine) -> Result<()> {
         let key = machine.key();
         #[cfg(feature = "std")]
         {
             let _: &mut Self = self;
-            claims::claim_leased(key)
+            kinds::register_leased(key)
         }
         #[cfg(not(feature = "std"))]
         {

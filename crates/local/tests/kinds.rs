@@ -15,7 +15,7 @@ struct TestDirectory(PathBuf);
 
 impl TestDirectory {
     fn new(name: &str) -> Self {
-        Self(std::env::temp_dir().join(format!("frazil-claims-{name}-{}", std::process::id())))
+        Self(std::env::temp_dir().join(format!("frazil-kinds-{name}-{}", std::process::id())))
     }
 
     fn open(&self, node: u64, scope: Option<&str>) -> Result<Local, frazil_local::Fault> {

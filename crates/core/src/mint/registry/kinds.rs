@@ -6,8 +6,8 @@
 //!
 //! * **By key**: the key is that of the registry (`state_key.rs`); names do not count.
 //! * **Permanent**: IDs that were issued stay issued, so a key that was used is never given to the other kind.
-//! * **Reserved first**: a [`Claim`] holds the key while a state is being attached. That may take seconds, and no lock is held.
-//!   If attaching fails, the claim is dropped and leaves nothing.
+//! * **Reserved first**: a [`Registration`] holds the key while a state is being attached. That may take seconds, and no lock is held.
+//!   If attaching fails, the registration is dropped and leaves nothing.
 //!
 //! Not covered: two registries, or two keepers. A process must have one registry, and keepers of one state share it.
 
@@ -27,7 +27,7 @@ enum Kind {
     Static,
     /// Of leases, each of which has a state of its own, and a window that no other has.
     Leased,
-    /// A keeper has the state, or will have it if one of its claims is confirmed.
+    /// A keeper has the state, or will have it if one of its registrations is confirmed.
     Kept { holders: usize, confirmed: bool },
 }
 
@@ -41,7 +41,7 @@ fn kinds() -> MutexGuard<'static, BTreeMap<StateKey, Kind>> {
 const CONFLICT: Error = Error::bad_input(Code::StateConflict, Subject::Node, Rule::OneKind);
 
 /// Records permanently that a registry makes a state of the key.
-pub(crate) fn claim_static(key: StateKey) -> Result<()> {
+pub(crate) fn register_static(key: StateKey) -> Result<()> {
     match kinds().entry(key).or_insert(Kind::Static) {
         Kind::Static => Ok(()),
         Kind::Leased | Kind::Kept { .. } => Err(CONFLICT),
@@ -49,7 +49,7 @@ pub(crate) fn claim_static(key: StateKey) -> Result<()> {
 }
 
 /// Records permanently that the key was leased. Further leases of it have other windows.
-pub(crate) fn claim_leased(key: StateKey) -> Result<()> {
+pub(crate) fn register_leased(key: StateKey) -> Result<()> {
     match kinds().entry(key).or_insert(Kind::Leased) {
         Kind::Leased => Ok(()),
         Kind::Static | Kind::Kept { .. } => Err(CONFLICT),
@@ -58,32 +58,32 @@ pub(crate) fn claim_leased(key: StateKey) -> Result<()> {
 
 /// Reserves a layout and node id for a state that is kept elsewhere than in a [`Registry`](crate::Registry).
 ///
-/// Make a claim before the state is attached, and confirm it afterwards. A claim that is dropped releases the layout and node id,
-/// unless another claim on them was confirmed or is still held.
+/// Make a registration before the state is attached, and confirm it afterwards. One that is dropped releases the layout and node id,
+/// unless another one of them was confirmed or is still held.
 ///
 /// ```
 /// use frazil::{Code, GeneratorOptions, Layout, Node, Registry};
-/// use frazil::mint::{Claim, Machine};
+/// use frazil::mint::{Registration, Machine};
 /// let layout = Layout::named("default")?;
 /// let (seven, eight) = (Machine::new(&layout, Node::Id(7), 10)?, Machine::new(&layout, Node::Id(8), 10)?);
 /// let mut registry = Registry::new();
-/// Claim::kept(&seven, None)?.confirm(); // a state of node 7 was attached
-/// drop(Claim::kept(&eight, None)?); // one of node 8 could not be
+/// Registration::kept(&seven, None)?.confirm(); // a state of node 7 was attached
+/// drop(Registration::kept(&eight, None)?); // one of node 8 could not be
 /// let error = registry.open(&layout, GeneratorOptions::new(Node::Id(7))).unwrap_err();
 /// assert_eq!(error.code(), Code::StateConflict);
 /// registry.open(&layout, GeneratorOptions::new(Node::Id(8)))?;
-/// assert_eq!(Claim::kept(&eight, None).unwrap_err().code(), Code::StateConflict);
+/// assert_eq!(Registration::kept(&eight, None).unwrap_err().code(), Code::StateConflict);
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "a claim that is dropped releases the layout and node id"]
-pub struct Claim {
+#[must_use = "a registration that is dropped releases the layout and node id"]
+pub struct Registration {
     /// `None` if nothing has to be reserved.
     key: Option<StateKey>,
 }
 
-impl Claim {
-    /// Claims the layout and node id of a machine. IDs of a scope other than [`DEFAULT_SCOPE`] may be equal to those of a
+impl Registration {
+    /// Registers the layout and node id of a machine. IDs of a scope other than [`DEFAULT_SCOPE`] may be equal to those of a
     /// registry, so for such a scope nothing is reserved.
     ///
     /// # Errors
@@ -91,12 +91,12 @@ impl Claim {
     ///
     /// ```
     /// # use frazil::{GeneratorOptions, Layout, Node, Registry};
-    /// # use frazil::mint::{Claim, Machine};
+    /// # use frazil::mint::{Registration, Machine};
     /// let layout = Layout::named("default")?;
     /// Registry::new().open(&layout, GeneratorOptions::new(Node::Id(7)))?;
     /// let machine = Machine::new(&layout, Node::Id(7), 10)?;
-    /// assert!(Claim::kept(&machine, Some("default")).is_err());
-    /// assert!(Claim::kept(&machine, Some("shop")).is_ok());
+    /// assert!(Registration::kept(&machine, Some("default")).is_err());
+    /// assert!(Registration::kept(&machine, Some("shop")).is_ok());
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn kept(machine: &Machine, scope: Option<&str>) -> Result<Self> {
@@ -117,10 +117,10 @@ impl Claim {
     ///
     /// ```
     /// # use frazil::{Layout, Node};
-    /// # use frazil::mint::{Claim, Machine};
+    /// # use frazil::mint::{Registration, Machine};
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-    /// Claim::kept(&machine, None)?.confirm();
-    /// assert!(Claim::kept(&machine, None).is_ok(), "keepers of one state share it");
+    /// Registration::kept(&machine, None)?.confirm();
+    /// assert!(Registration::kept(&machine, None).is_ok(), "keepers of one state share it");
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn confirm(self) {
@@ -132,7 +132,7 @@ impl Claim {
     }
 }
 
-impl Drop for Claim {
+impl Drop for Registration {
     fn drop(&mut self) {
         let Some(key) = self.key else { return };
         let mut kinds = kinds();
