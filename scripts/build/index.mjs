@@ -13,11 +13,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { posix, relative } from "node:path";
+import { posix } from "node:path";
 import { BUNDLES, ENTRIES, NATIVE_FILES, sourceOf, WASM_IMPORTS } from "./bundles.mjs";
 import { writePages } from "./pages.mjs";
 import { PLATFORM_HERE, PLATFORMS } from "../platforms/index.mjs";
 import { releaseEnvironment } from "./reproducible.mjs";
+import { sharing } from "./sharing.mjs";
 import { ask, root, run, step } from "../shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -122,31 +123,6 @@ function subpaths() {
   return modules.map(([subpath, { import: found }]) => [subpath.slice(2), found.default.slice(2)]);
 }
 
-/** For esbuild: an import of a source that `shared.ts` exports becomes an import of the file that has all of them. */
-const sharing = {
-  name: "sharing",
-  setup(build) {
-    const exported = readFileSync(`${frazil}/src/shared.ts`, "utf8").matchAll(/from "\.\/(.*)\.js"/g);
-    const sources = new Set(Array.from(exported, ([, source]) => source));
-    build.onResolve({ filter: /^\..*\.js$/ }, ({ path, resolveDir }) => {
-      const source = posix.join(relative(`${frazil}/src`, resolveDir), path).replace(/\.js$/, "");
-      return sources.has(source) ? { path: "./shared.mjs", external: true, sideEffects: false } : undefined;
-    });
-  },
-};
-
-/** For esbuild: `native.mjs` and `native.cjs` import the one file that has the packages of the addon. */
-const oneNativeAddons = {
-  name: "one-native-addons",
-  setup(build) {
-    const found = { path: "./native-addons.cjs", external: true };
-    // The loader's own file has the same name in its folder.
-    build.onResolve({ filter: /^\.\/addons\.js$/ }, ({ resolveDir }) =>
-      relative(`${frazil}/src`, resolveDir) === "native" ? found : undefined,
-    );
-  },
-};
-
 /**
  * Removes the comments that esbuild leaves in classes and calls: those on lines of their own. They would be a tenth of what wrangler
  * uploads by default, since it does not minify.
@@ -192,7 +168,8 @@ async function buildPackage() {
   // A program that does not mint uses nothing of these files, so bundlers drop them, and with them the module.
   for (const [file, imported] of Object.entries(WASM_IMPORTS))
     writeFileSync(`${dist}/${file}`, `${imported}\nexport default wasm;\n`);
-  for (const { file, entry, binding, host, format, platform = "neutral", shares } of BUNDLES) {
+  for (const bundle of BUNDLES) {
+    const { file, entry, binding, format, platform = "neutral" } = bundle;
     await esbuild.build({
       entryPoints: [`${frazil}/${sourceOf(entry)}`],
       outfile: `${dist}/${file}`,
@@ -204,9 +181,8 @@ async function buildPackage() {
       alias: {
         ...(binding && { "#binding": `${frazil}/src/core/binding/${binding}.ts` }),
         "#decoding": `${frazil}/src/layout/${binding === "node" ? "fast" : "small"}.ts`,
-        ...(host && { "#host": `${frazil}/src/workers/host/${host}.ts` }),
       },
-      plugins: shares ? [sharing] : [oneNativeAddons],
+      plugins: [sharing(bundle)],
       loader: { ".wasm": "base64" },
       // These stay imports: the WebAssembly module where the host compiles it, and the package itself for the command line.
       // The platform packages of `frazil/native` and the built-in modules stay as well.
@@ -220,7 +196,7 @@ async function buildPackage() {
       legalComments: "none",
       // Removes constants and dead branches, but keeps names and lines, so that stack traces stay readable.
       // Not of files that bundlers take apart: it would take the marks off what may be left out, where it inlines a function.
-      minifySyntax: entry !== "workers" && entry !== "shared",
+      minifySyntax: entry !== "workers" && !/\bshared$/.test(entry),
       logLevel: "warning",
     });
     await removeComments(`${dist}/${file}`, esbuild);
@@ -294,6 +270,7 @@ export async function build() {
     "LICENSE-APACHE",
     "scripts/build/index.mjs",
     "scripts/build/bundles.mjs",
+    "scripts/build/sharing.mjs",
     "scripts/platforms/index.mjs",
     "package-lock.json",
   ];

@@ -11,7 +11,7 @@
  *   attempt of each process, so a try that it carries out later takes another range, which nobody hands out, and another try of the
  *   next attempt does not find its range any more. Both cost numbers, at most two ranges; waiting for it longer would cost time.
  */
-import { waitUntil } from "#host";
+
 import { attempt } from "../asking/attempt.js";
 import { type Weak, weakly } from "../asking/weak.js";
 import { monotonicClock } from "../base/clock.js";
@@ -23,6 +23,7 @@ import { type HolderOptions, type SegmentAsked, SegmentHolder } from "../segment
 import type { Callers, Drawable, Outcome } from "../segment/numbers.js";
 import { taken } from "../segment/waiters.js";
 import type { Keep } from "./request-context.js";
+import { waitUntil } from "./runtime.js";
 
 /** A request that waits looks again after a quarter of the time that it has waited, within these bounds, in milliseconds. */
 const FIRST_LOOK_MS = 5;
