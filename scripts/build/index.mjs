@@ -1,9 +1,7 @@
 // Builds the addon, the WebAssembly module and the npm package. Each step is skipped where its inputs have not changed.
 import { createHash } from "node:crypto";
 import {
-  appendFileSync,
   copyFileSync,
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -116,6 +114,45 @@ function keepReachable(folder, entries) {
 /** The names that a file of CommonJS in `dist` exports. */
 const exportsOf = (file) => Object.keys(createRequire(import.meta.url)(`${frazil}/dist/${file}`)).sort();
 
+/** What CommonJS gets for the entries whose file has another name. */
+const REQUIRED = { index: "node.cjs", workers: "workers-elsewhere.cjs" };
+
+/**
+ * Completes the declarations that the compiler wrote into `dist/types`, and writes those of each entry, which export what is there. They
+ * are there once, as CommonJS, which both kinds of module can import; the nearest package.json says so to the compiler. Reads the bundles.
+ */
+function writeDeclarations(dist) {
+  const entries = ["index", ...ENTRIES];
+  const declarationsOf = (entry) => (entry === "index" ? entry : `${entry}/index`);
+  keepReachable(`${dist}/types`, entries.map(declarationsOf));
+  // With a `#private` field no mock could implement the class. `code` is declared as a property, as the other details are: a derived
+  // class may not redeclare an accessor as one (TS2610).
+  for (const name of ["layout/decoded", "base/errors"]) {
+    const path = `${dist}/types/${name}.d.ts`;
+    const declared = readFileSync(path, "utf8").replace(/^ +#private;\n/m, "");
+    const bare = declared.replace("get code(): ErrorCode;", "readonly code: ErrorCode;");
+    if (bare.includes("#private") || bare.includes(" get code()"))
+      throw new Error(`${path}: it is written otherwise now`);
+    writeFileSync(path, bare);
+  }
+  writeFileSync(`${dist}/types/package.json`, '{ "type": "commonjs" }\n');
+  // As in the files that they describe. Without it the compiler takes a default import for the whole module, and what runs finds
+  // `undefined`. `native` has no exports, and none of these files where there is no addon.
+  const mark = "/** There is no default export. */\nexport declare const __esModule: true;\n";
+  for (const entry of entries) {
+    const from = posix.relative(posix.dirname(entry), `types/${declarationsOf(entry)}.js`);
+    const path = JSON.stringify(from.startsWith(".") ? from : `./${from}`);
+    // With the names of what is no type, but for internal ones: the compiler suggests a name to a program with a default import if it is
+    // in this file.
+    const declared = readFileSync(`${dist}/types/${declarationsOf(entry)}.d.ts`, "utf8").replace(/\/\*\*[\s\S]*?\*\//g, "");
+    const values = entry === "native" ? [] : exportsOf(REQUIRED[entry] ?? `${entry}.cjs`);
+    const names = values.filter((name) => new RegExp(`\\b${name}\\b`).test(declared)).join(", ");
+    const all = `export * from ${path};\n${names && `export { ${names} } from ${path};\n`}`;
+    writeFileSync(`${dist}/${entry}.d.mts`, all);
+    writeFileSync(`${dist}/${entry}.d.cts`, entry === "native" ? all : all + mark);
+  }
+}
+
 /** The subpaths of the package with what an ES module imports where no condition of a runtime holds, both without `./`. */
 function subpaths() {
   const { exports } = JSON.parse(readFileSync(`${frazil}/package.json`, "utf8"));
@@ -143,27 +180,6 @@ async function buildPackage() {
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  keepReachable(`${dist}/esm`, ["index", ...ENTRIES.map((entry) => `${entry}/index`)]);
-  // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement
-  // it. `code` is declared as a property, as the other details are: a derived class may not redeclare an accessor as one (TS2610).
-  for (const name of ["layout/decoded", "base/errors"]) {
-    const path = `${dist}/esm/${name}.d.ts`;
-    const declared = readFileSync(path, "utf8").replace(/^ +#private;\n/m, "");
-    const bare = declared.replace("get code(): ErrorCode;", "readonly code: ErrorCode;");
-    if (bare.includes("#private") || bare.includes(" get code()"))
-      throw new Error(`${path}: it is written otherwise now`);
-    writeFileSync(path, bare);
-  }
-  // The same declarations again, for CommonJS: the nearest package.json decides how the compiler resolves their imports.
-  cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
-  writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');
-  // As in the files that they describe. Without it the compiler takes a default import for the whole module, and what runs finds
-  // `undefined`. `native` has no exports, and none of these files where there is no addon.
-  for (const entry of ["index", ...ENTRIES.filter((name) => name !== "native").map((entry) => `${entry}/index`)])
-    appendFileSync(
-      `${dist}/cjs/${entry}.d.ts`,
-      "/** There is no default export. */\nexport declare const __esModule: true;\n",
-    );
   copyFileSync(`${frazil}/build/frazil.wasm`, `${dist}/frazil.wasm`);
   // A program that does not mint uses nothing of these files, so bundlers drop them, and with them the module.
   for (const [file, imported] of Object.entries(WASM_IMPORTS))
@@ -225,6 +241,7 @@ async function buildPackage() {
   await reexport("layout.cjs", names, "inline.cjs");
   await reexport("layout-node.cjs", names, "node.cjs");
   await reexport("layout-node.mjs", names, "node-names.cjs", note);
+  writeDeclarations(dist);
   // For tools that ignore `exports`, such as Parcel and older Metro: a file under the name of each subpath.
   for (const [subpath, file] of subpaths()) {
     const from = posix.relative(posix.dirname(subpath), file);
