@@ -11,13 +11,15 @@ const STORES = [
   "stores/redis",
   "testing",
 ];
-const STORES_OF_NODE = ["stores/sqlite", "stores/zookeeper", "testing/lease-contract", "testing/segment-contract"];
+const STORES_OF_NODE = ["stores/sqlite", "stores/zookeeper"];
+/** Tests, which import `node:test`. No bundler takes them apart, so that their ES modules export what is in CommonJS. */
+export const CONTRACTS = ["testing/lease-contract", "testing/segment-contract"];
 
 /** Other entries besides the main one that are the same on every platform. */
 const NEUTRAL = ["decode", "text", "transport", "lease", "segment"];
 
 /** All entries besides the main one. */
-export const ENTRIES = ["layout", ...NEUTRAL, ...STORES, ...STORES_OF_NODE, "workers", "native"];
+export const ENTRIES = ["layout", ...NEUTRAL, ...STORES, ...STORES_OF_NODE, ...CONTRACTS, "workers", "native"];
 
 /** The source of an entry or of another bundle. */
 export const sourceOf = (entry) =>
@@ -54,6 +56,7 @@ export const BUNDLES = [
   ...both("stores/shared"),
   ...STORES.flatMap((entry) => both(entry, STORE)),
   ...STORES_OF_NODE.flatMap((entry) => both(entry, { platform: "node", ...STORE })),
+  ...CONTRACTS.map((entry) => ({ file: `${entry}.cjs`, entry, format: "cjs", platform: "node", ...STORE })),
 ];
 
 /** The files that import the WebAssembly module where the host compiles it, each with its import. */

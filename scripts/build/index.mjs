@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { posix } from "node:path";
-import { BUNDLES, ENTRIES, NATIVE_FILES, sourceOf, WASM_IMPORTS } from "./bundles.mjs";
+import { BUNDLES, CONTRACTS, ENTRIES, NATIVE_FILES, sourceOf, WASM_IMPORTS } from "./bundles.mjs";
 import { writePages } from "./pages.mjs";
 import { PLATFORM_HERE, PLATFORMS } from "../platforms/index.mjs";
 import { releaseEnvironment } from "./reproducible.mjs";
@@ -241,6 +241,8 @@ async function buildPackage() {
   await reexport("layout.cjs", names, "inline.cjs");
   await reexport("layout-node.cjs", names, "node.cjs");
   await reexport("layout-node.mjs", names, "node-names.cjs", note);
+  for (const entry of CONTRACTS)
+    await reexport(`${entry}.mjs`, exportsOf(`${entry}.cjs`), posix.basename(`${entry}.cjs`));
   writeDeclarations(dist);
   // For tools that ignore `exports`, such as Parcel and older Metro: a file under the name of each subpath.
   for (const [subpath, file] of subpaths()) {

@@ -28,4 +28,3 @@ export * from "./kit/segment/requests.js";
 export * from "./kit/segment/rules.js";
 export * from "./kit/segment/tag-table.js";
 export * from "./kit/set-up-limit.js";
-export * from "./kit/tables.js";
