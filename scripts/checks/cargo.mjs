@@ -115,7 +115,7 @@ export function mutants() {
     // Exit code 2: some were missed. 3: some timed out, which counts as detected.
     if (error || ![0, 2, 3].includes(status)) throw new Error(`cargo mutants failed: ${error?.message ?? status}`);
   };
-  test("--", ...["kept", "machine", "oracle", "registry", "vectors"].flatMap((name) => ["--test", name]));
+  test("--", ...["keeper", "machine", "oracle", "registry", "vectors"].flatMap((name) => ["--test", name]));
   const first = { caught: listed(folder, "caught"), unviable: listed(folder, "unviable") };
   // 120 s suffice on a busy machine: a mutant that ends within them must fail a test.
   test("--iterate", "--timeout", "120");

@@ -30,7 +30,7 @@ const [, inTests] = /IN_TESTS = "(.*)"/.exec(clockText);
 const others = [
   clockText.replace(/\$\{IN_TESTS\}/g, inTests),
   source("npm/frazil/src/generated/rules.ts"),
-  source("npm/frazil/src/base/rules.ts"),
+  source("npm/frazil/src/base/package-rules.ts"),
   source("npm/frazil/src/generator/request.ts"),
   source("npm/frazil/src/stores/redis/options.ts"),
 ];

@@ -20,4 +20,4 @@ export const errors = await load("errors");
 /** The calls of segments, and what they request. */
 export const segment = await load("segment");
 /** The sentence of each rule: those of the core, and those of the package. */
-export const rules = { ...(await load("rules")).Rule, ...(await load("rules", "base")).PackageRule };
+export const rules = { ...(await load("rules")).Rule, ...(await load("package-rules", "base")).PackageRule };

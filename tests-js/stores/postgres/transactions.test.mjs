@@ -109,25 +109,32 @@ describe("a foreign table", () => {
   const refused = { code: "STORE_REFUSED", message: /foreign table/ };
   /** A store whose incarnation an expression of the program tells: it is asked for no tables. */
   const told = (client, schema = "far") => new PostgresStore(client, { schema, incarnation: { sql: "'one'" } });
-  // In each schema, one table or a part of it is a foreign table. In `far` the leases are, too, but for those that `far_leases` has.
+  const WITH_LEASES = ["far", "far_part", "far_child", "far_view"];
+  const OF_PUBLIC = "SERVER itself OPTIONS (schema_name 'public', table_name 'frazil_scopes')";
+  // In each schema, one table or a part of it is a foreign table, or a view of one.
   before(() =>
-    server.query(`CREATE EXTENSION postgres_fdw; CREATE SCHEMA far; CREATE SCHEMA far_leases; CREATE SCHEMA far_part;
+    server.query(`CREATE EXTENSION postgres_fdw;
       CREATE SERVER itself FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '127.0.0.1', port '${server.port}', dbname 'postgres');
       CREATE USER MAPPING FOR postgres SERVER itself OPTIONS (user 'postgres');
+      ${WITH_LEASES.map((schema) => `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.frazil_leases (LIKE frazil_leases INCLUDING ALL);`).join("")}
       IMPORT FOREIGN SCHEMA public LIMIT TO (frazil_scopes, frazil_segments) FROM SERVER itself INTO far;
-      CREATE TABLE far.frazil_leases (LIKE frazil_leases INCLUDING ALL);
-      IMPORT FOREIGN SCHEMA public LIMIT TO (frazil_leases) FROM SERVER itself INTO far_leases;
+      CREATE SCHEMA far_leases; IMPORT FOREIGN SCHEMA public LIMIT TO (frazil_leases) FROM SERVER itself INTO far_leases;
       CREATE TABLE far_leases.frazil_scopes (LIKE frazil_scopes INCLUDING ALL);
       CREATE TABLE far_part.frazil_scopes (LIKE frazil_scopes) PARTITION BY LIST (scope);
       CREATE TABLE far_part.inner_scopes PARTITION OF far_part.frazil_scopes DEFAULT PARTITION BY LIST (scope);
-      CREATE FOREIGN TABLE far_part.outer_scopes PARTITION OF far_part.inner_scopes DEFAULT
-        SERVER itself OPTIONS (schema_name 'public', table_name 'frazil_scopes');
-      CREATE TABLE far_part.frazil_leases (LIKE frazil_leases INCLUDING ALL)`),
+      CREATE FOREIGN TABLE far_part.outer_scopes PARTITION OF far_part.inner_scopes DEFAULT ${OF_PUBLIC};
+      CREATE TABLE far_child.frazil_scopes (LIKE frazil_scopes INCLUDING ALL);
+      CREATE FOREIGN TABLE far_child.more () INHERITS (far_child.frazil_scopes) ${OF_PUBLIC};
+      CREATE VIEW far_view.frazil_scopes AS SELECT *, xmin FROM far.frazil_scopes;
+      CREATE VIEW far_view.frazil_segments AS SELECT *, xmin FROM far.frazil_segments;
+      CREATE SCHEMA plain_view; CREATE VIEW plain_view.frazil_segments AS TABLE far.frazil_segments;
+      CREATE SCHEMA far_read; IMPORT FOREIGN SCHEMA public LIMIT TO (frazil_scopes, frazil_segments) FROM SERVER itself INTO far_read;
+      ALTER FOREIGN TABLE far_read.frazil_scopes OPTIONS (ADD updatable 'false')`),
   );
   const OURS = [undefined, "postgres", "postgres-with-start"];
   const stateOf = async (scope) => [
     await server.query("SELECT * FROM frazil_scopes WHERE scope = $1", [scope]),
-    await server.query("SELECT * FROM far.frazil_leases UNION ALL SELECT * FROM far_part.frazil_leases"),
+    await server.query(WITH_LEASES.map((schema) => `TABLE ${schema}.frazil_leases`).join(" UNION ALL ")),
   ];
 
   // docs/safety.md: 28
@@ -157,7 +164,9 @@ describe("a foreign table", () => {
       await assert.rejects(far.initSegment({ tag: newTag() }), refused);
     }
     const sql = postgres(server.url, { max: 1 });
-    await assert.rejects(new PostgresStore(sql, { schema: "far" }).allocate(allocation({ tag })), refused);
+    for (const client of [sql, pool])
+      for (const schema of ["far", "far_view", "plain_view"])
+        await assert.rejects(new PostgresStore(client, { schema }).allocate(allocation({ tag })), refused);
     await sql.end();
     // What a promoted standby of that server may do.
     const [kept] = await server.query("SELECT * FROM frazil_segments WHERE tag = $1", [tag]);
@@ -168,9 +177,16 @@ describe("a foreign table", () => {
     assert.equal(again.first, first, "nothing shows the loss");
   });
 
+  test("that it takes no writes is not taken for a server that cannot say its incarnation", async () => {
+    const scope = await newScopeOf(store);
+    const message = /does not allow updates\): a table of frazil is a foreign table/;
+    const far = new PostgresStore(pool, { schema: "far_read" });
+    await assert.rejects(far.fence({ scope }), { code: "STORE_REFUSED", message });
+  });
+
   // docs/safety.md: 22
   describe("its leases", () => {
-    for (const schema of ["far", "far_part", "far_leases"])
+    for (const schema of [...WITH_LEASES, "far_leases"])
       test(`leases of the schema ${schema}: each call is refused and writes nothing, also the first of a scope with rows`, async () => {
         const scope = await newScopeOf(store);
         if (schema === "far_leases")

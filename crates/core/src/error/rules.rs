@@ -1,6 +1,6 @@
 //! The table of rules: the sentences that bad input breaks.
 //!
-//! Not here: what JavaScript alone checks, where a value can have any type (`npm/frazil/src/base/rules.ts`).
+//! Not here: what JavaScript alone checks, where a value can have any type (`npm/frazil/src/base/package-rules.ts`).
 
 macro_rules! rules {
     ($($(#[$when:meta])? $variant:ident = $number:literal, $template:literal;)+) => {

@@ -2,7 +2,7 @@
 
 import { type ErrorCode, showName } from "./errors.js";
 import { ownOf } from "./own-properties.js";
-import { PackageRule } from "./rules.js";
+import { PackageRule } from "./package-rules.js";
 import { describedError, unshownError } from "./value-text.js";
 
 /** The largest edit distance at which a known name is suggested for a misspelt one. */

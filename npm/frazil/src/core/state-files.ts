@@ -13,7 +13,7 @@ import {
   refusal,
   withoutRule,
 } from "../base/errors.js";
-import { PackageRule } from "../base/rules.js";
+import { PackageRule } from "../base/package-rules.js";
 import { First, Slot } from "../generated/abi.js";
 import { CODES, MEANINGS, RETRYABLE, RULES, SUBJECTS } from "../generated/native.js";
 import { Rule } from "../generated/rules.js";

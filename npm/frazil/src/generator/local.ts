@@ -1,7 +1,7 @@
 /** What only `Snowflake.local()` has: its options, their checks, and the error where it is not available. */
 import { Host, wrongEntry } from "#binding";
 import { ConfigError, configError } from "../base/errors.js";
-import { PackageRule } from "../base/rules.js";
+import { PackageRule } from "../base/package-rules.js";
 import { noAddonError, reasonsOf, remedyOf } from "../core/no-addon.js";
 
 export function nativeRequired(causes: readonly unknown[] = []): ConfigError {

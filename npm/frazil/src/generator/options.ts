@@ -2,7 +2,7 @@
 import { configError } from "../base/errors.js";
 import type { HostAbortSignal } from "../base/host-types.js";
 import { checkKeys } from "../base/option-keys.js";
-import { PackageRule } from "../base/rules.js";
+import { PackageRule } from "../base/package-rules.js";
 import type { LayoutInput, NodeInput, PartsOf } from "../layout/index.js";
 
 /**

@@ -2,7 +2,7 @@
 import { Decoding, firstWith, readColumns } from "#decoding";
 import { bufferOf, isIdArray, lengthOf, offsetOf, overlap } from "../base/arrays.js";
 import { checkKeys } from "../base/option-keys.js";
-import { PackageRule } from "../base/rules.js";
+import { PackageRule } from "../base/package-rules.js";
 import { describedError } from "../base/value-text.js";
 import { type Span, spanOf } from "./bits.js";
 import { parseId } from "./id.js";

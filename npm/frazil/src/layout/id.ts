@@ -5,7 +5,7 @@
 import { Decoding, keepParts, keyOf } from "#decoding";
 import { ConfigError, DecodeError, type ErrorDetails, refusal } from "../base/errors.js";
 import { ownOf } from "../base/own-properties.js";
-import { PackageRule } from "../base/rules.js";
+import { PackageRule } from "../base/package-rules.js";
 import { KINDS } from "../generated/abi.js";
 import { LAYOUTS, type LayoutParts } from "../generated/layouts.js";
 import { Rule } from "../generated/rules.js";

@@ -2,7 +2,7 @@
 import { msGiven } from "../base/dates.js";
 import { isWhole, show, whole } from "../base/errors.js";
 import { checkKeys } from "../base/option-keys.js";
-import { PackageRule } from "../base/rules.js";
+import { PackageRule } from "../base/package-rules.js";
 import { describedError } from "../base/value-text.js";
 import { KINDS } from "../generated/abi.js";
 import { SECONDS_END, SECONDS_START } from "../generated/layouts.js";

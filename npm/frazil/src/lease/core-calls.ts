@@ -8,7 +8,7 @@ import { randomFor } from "../asking/kernel-random.js";
 import { untrueAnswer } from "../asking/store-errors.js";
 import { monotonicClock, wallClock } from "../base/clock.js";
 import { type FrazilError, LeaseError, refusal } from "../base/errors.js";
-import { PackageRule } from "../base/rules.js";
+import { PackageRule } from "../base/package-rules.js";
 import type { Answers, Port } from "../core/port.js";
 import { Slot } from "../generated/abi.js";
 import { CODES, LeaseCall, type LeaseChange, type LeaseReason, RULES, SUBJECTS } from "../generated/lease.js";

@@ -2,7 +2,7 @@
 import { Layout } from "frazil";
 import { noAnswer, type StoreContext } from "../asking/store-errors.js";
 import { ConfigError, type FrazilError, LeaseError, refusal } from "../base/errors.js";
-import { PackageRule } from "../base/rules.js";
+import { PackageRule } from "../base/package-rules.js";
 import { notInitialised } from "../stores/kit/errors.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";
 import type { LeaseStore, Refusal } from "../stores/lease-store.js";

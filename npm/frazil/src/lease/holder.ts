@@ -16,7 +16,8 @@ import { type Minting, SESSION, type Session } from "../generator/session.js";
 import type { Answer, Grant, Refusal, RefusalReason } from "../stores/lease-store.js";
 import { type Asked, LeaseCalls, type ReleaseNote, releaseNoteIn } from "./core-calls.js";
 import { refusalError, timeoutError } from "./errors.js";
-import { emit, type LeaseEvents, type LeaseHealth, type LeaseStats, type Listeners } from "./events.js";
+import { emit, type LeaseEvents, type Listeners } from "./events.js";
+import type { LeaseHealth, LeaseStats } from "./health.js";
 
 /**
  * What a driver knows of its generator. The listeners are here because a listener that uses the generator would otherwise keep it

@@ -15,9 +15,10 @@ import type { LayoutInput, SnowflakeOptions } from "frazil";
 import type { HostAbortSignal } from "../base/host-types.js";
 import { MAX_OWNER_LENGTH } from "../stores/kit/limits.js";
 import type { LeaseStore } from "../stores/lease-store.js";
+import { LEASE_DEFAULTS } from "./defaults.js";
 import { inWorkers } from "./errors.js";
 import { LeasedSnowflake, untilUsable } from "./leased-snowflake.js";
-import { checkedLease, LEASE_DEFAULTS, LEASE_OPTIONS } from "./options.js";
+import { checkedLease, LEASE_OPTIONS } from "./options.js";
 import { hostName } from "./preferred-node.js";
 import { LeaseTimerDriver } from "./timer-driver.js";
 import { refusingUntilAwaited } from "./unawaited.js";
@@ -40,7 +41,8 @@ export type {
   WindowRequest,
 } from "../stores/lease-store.js";
 export { FENCE_MARGIN_MS } from "../stores/lease-store.js";
-export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./events.js";
+export type { LeaseEvents, LeaseWindow } from "./events.js";
+export type { LeaseHealth, LeaseStats } from "./health.js";
 export { type LeasedHealth, LeasedSnowflake, type LeasedStats } from "./leased-snowflake.js";
 export { type PreferredNodeOptions, preferredNode } from "./preferred-node.js";
 

@@ -4,7 +4,8 @@ import { LeaseError } from "../base/errors.js";
 import { hideName } from "../base/printing.js";
 import { type AsyncOptions, signalOf } from "../generator/options.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";
-import { type LeaseEvents, type LeaseHealth, type LeaseStats, listenersOf } from "./events.js";
+import { type LeaseEvents, listenersOf } from "./events.js";
+import type { LeaseHealth, LeaseStats } from "./health.js";
 import type { GeneratorView, LeaseHolder } from "./holder.js";
 
 /** The condition of a leased generator. */

@@ -1,6 +1,6 @@
 /** The options of leases, checked. */
 import { configError } from "../base/errors.js";
-import { PackageRule } from "../base/rules.js";
+import { PackageRule } from "../base/package-rules.js";
 import { Rule } from "../generated/rules.js";
 import { signalOf } from "../generator/options.js";
 import { checkGiven, noStore } from "../stores/kit/argument-errors.js";
@@ -11,12 +11,6 @@ import type { HolderOptions } from "./core-calls.js";
 /** The options that a lease has wherever it is held. */
 export const LEASE_OPTIONS =
   "scope, windowMs, node, owner, time, layout, epochMs, maxLeadMs, maxAsyncWaitMs, sequenceStart";
-
-/** What some of them are unless they are given. */
-export const LEASE_DEFAULTS = { scope: "default", time: "wall", windowMs: 30_000 } as const;
-
-/** The same in a Worker, where requests renew. */
-export const WORKER_LEASE_DEFAULTS = { ...LEASE_DEFAULTS, windowMs: 300_000 } as const;
 
 /** Options that other calls take. */
 export const NOT_LEASED = "now, unshared";

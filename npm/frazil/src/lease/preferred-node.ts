@@ -5,7 +5,7 @@
 
 import { configError, whole } from "../base/errors.js";
 import { checkKeys } from "../base/option-keys.js";
-import { PackageRule } from "../base/rules.js";
+import { PackageRule } from "../base/package-rules.js";
 import { leasedNodes } from "../layout/default-nodes.js";
 import { MAX_NODE } from "../stores/kit/limits.js";
 

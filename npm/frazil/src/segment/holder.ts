@@ -13,7 +13,7 @@ import type { Weak } from "../asking/weak.js";
 import { copyIds } from "../base/arrays.js";
 import { monotonicClock } from "../base/clock.js";
 import { type FrazilError, LeaseError, refusal, show } from "../base/errors.js";
-import { PackageRule } from "../base/rules.js";
+import { PackageRule } from "../base/package-rules.js";
 import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
 import { Frame, Slot } from "../generated/abi.js";
 import { Rule } from "../generated/rules.js";

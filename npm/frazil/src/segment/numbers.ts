@@ -8,7 +8,7 @@ import { isIdArray, lengthOf } from "../base/arrays.js";
 import { monotonicClock } from "../base/clock.js";
 import { ConfigError, configError, type FrazilError, whole } from "../base/errors.js";
 import { listOf } from "../base/lists.js";
-import { PackageRule } from "../base/rules.js";
+import { PackageRule } from "../base/package-rules.js";
 import { Frame } from "../generated/abi.js";
 import { type AsyncOptions, signalOf } from "../generator/options.js";
 import { LOW } from "../layout/bits.js";

@@ -19,7 +19,7 @@
 import { bufferOf, isIdArray, lengthOf, offsetOf } from "../base/arrays.js";
 import { ConfigError, DecodeError, FrazilError, isWhole, refusal } from "../base/errors.js";
 import { putOwn } from "../base/own-properties.js";
-import { PackageRule } from "../base/rules.js";
+import { PackageRule } from "../base/package-rules.js";
 import { Rule } from "../generated/rules.js";
 import { ANY_ID, type IdInput, parseId } from "../layout/id.js";
 import { digitsOf } from "./digits.js";

@@ -16,7 +16,8 @@
  * ```
  */
 
-export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "../lease/events.js";
+export type { LeaseEvents, LeaseWindow } from "../lease/events.js";
+export type { LeaseHealth, LeaseStats } from "../lease/health.js";
 export { type LeasedHealth, LeasedSnowflake, type LeasedStats } from "../lease/leased-snowflake.js";
 export type { SegmentStats } from "../segment/holder.js";
 export type { SegmentNumbers, SegmentOptions } from "../segment/numbers.js";

@@ -5,7 +5,8 @@ import { LeasedSnowflake } from "./leased-snowflake.js";
 export { layoutText } from "../stores/kit/lease/layout-text.js";
 export type { AcquireRequest, Answer, EnsureRequest, Grant, InitOptions, LeaseStore, ManagedStore, Refusal, RefusalReason, ReleaseRequest, RenewRequest, ScopeOptions, ScopeRequest, WindowRequest, } from "../stores/lease-store.js";
 export { FENCE_MARGIN_MS } from "../stores/lease-store.js";
-export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./events.js";
+export type { LeaseEvents, LeaseWindow } from "./events.js";
+export type { LeaseHealth, LeaseStats } from "./health.js";
 export { type LeasedHealth, LeasedSnowflake, type LeasedStats } from "./leased-snowflake.js";
 export { type PreferredNodeOptions, preferredNode } from "./preferred-node.js";
 export interface LeaseOptions<L extends LayoutInput = LayoutInput> extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now" | "freshness"> {

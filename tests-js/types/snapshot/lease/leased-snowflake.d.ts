@@ -1,6 +1,7 @@
 import { type Health, type LayoutInput, Snowflake, type Stats } from "frazil";
 import { type AsyncOptions } from "../generator/options.js";
-import { type LeaseEvents, type LeaseHealth, type LeaseStats } from "./events.js";
+import { type LeaseEvents } from "./events.js";
+import type { LeaseHealth, LeaseStats } from "./health.js";
 export type LeasedHealth = Health & {
     readonly lease: LeaseHealth;
 };

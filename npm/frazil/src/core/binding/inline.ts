@@ -1,8 +1,8 @@
 /** WebAssembly from base64 text in the bundle. */
 import { ConfigError } from "../../base/errors.js";
 import type { Binding } from "../boundary.js";
-import { forcedBackend } from "./forced.js";
-import { MARK_VARIABLE, type MarkHost, mark } from "./marks.js";
+import { MARK_VARIABLE, type MarkHost, mark } from "./backend-marks.js";
+import { forcedBackend } from "./forced-backend.js";
 import { isWorkerThread } from "./threads.js";
 import { bindExports, checkByteOrder, instanceOf } from "./wasm.js";
 import { wasmText } from "./wasm-text.js";
@@ -95,7 +95,7 @@ export const inWorkerThread = (): boolean =>
  * code there is none, and no thread has more permissions than the main thread. Elsewhere this does nothing: other threads and realms
  * cannot be seen.
  *
- * @throws {ConfigError} `STATE_CONFLICT`. See `marks.ts`.
+ * @throws {ConfigError} `STATE_CONFLICT`. See `backend-marks.ts`.
  */
 export function markProcess(): void {
   const builtin = globalThis.process?.getBuiltinModule as MarkHost["builtin"];

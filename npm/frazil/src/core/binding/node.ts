@@ -7,9 +7,9 @@ import type { ArrayCalls, Binding, Calls, FileCalls } from "../boundary.js";
 import { noAddonError, noneFor, ofAnotherSystem, reasonsOf, remedyOf } from "../no-addon.js";
 import { type StateFiles, stateFilesOf } from "../state-files.js";
 import { closeAddons, registeredAddons } from "./addons.js";
+import { mark } from "./backend-marks.js";
 import { builtin } from "./builtin.js";
-import { forcedBackend } from "./forced.js";
-import { mark } from "./marks.js";
+import { forcedBackend } from "./forced-backend.js";
 import { isWorkerThread } from "./threads.js";
 import { bindExports, checkByteOrder, type Exports, wasmUnavailable } from "./wasm.js";
 
@@ -225,7 +225,7 @@ function loadWasm(): Binding<StateFiles> {
   return binding;
 }
 
-/** Marks the process. See `marks.ts`. */
+/** Marks the process. See `backend-marks.ts`. */
 export const markProcess = (): void => mark({ builtin, mayRead: true, maySet: true });
 
 /** Whether this is a worker thread. Node 21 and 22.0 to 22.2 have no `getBuiltinModule`. */

@@ -1,6 +1,6 @@
 /** The limits of what requests have, which `lease()` checks before the first one and every store for each. */
 import { configError, type ErrorCode } from "../../base/errors.js";
-import { PackageRule } from "../../base/rules.js";
+import { PackageRule } from "../../base/package-rules.js";
 
 /** Whether a value is the name of a scope. `layout/index.ts` has the same rule for the parts of a node id. */
 export const isScope = (value: unknown): value is string =>

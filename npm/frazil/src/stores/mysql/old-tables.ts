@@ -15,7 +15,7 @@
 import { drawRandom } from "../../asking/kernel-random.js";
 import { ConfigError, configError } from "../../base/errors.js";
 import { checkKeys } from "../../base/option-keys.js";
-import { PackageRule } from "../../base/rules.js";
+import { PackageRule } from "../../base/package-rules.js";
 import { optionError } from "../kit/argument-errors.js";
 import { storeRefused } from "../kit/errors.js";
 

@@ -287,9 +287,14 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
           : `${reported}: the role lacks a right. It needs USAGE on the schema. Run: ${this.#complete(rightsFor(this.#complete(statement)))}`,
         error,
       );
-    if (state === "42P10")
+    // Views and foreign tables have no keys, views no xmin, and both may take no writes.
+    if (
+      state === "42P10" ||
+      (state === "42703" && reported.includes("xmin")) ||
+      (state === NOT_IN_STATE && /frazil_(scopes|leases|segments)/.test(reported))
+    )
       return storeRefused(
-        `${reported}: a table of frazil has no primary key. It is a foreign table (connect to the server that has the table), or was not made by migrate()`,
+        `${reported}: a table of frazil is a foreign table or a view (use the table itself, on its server), or has no primary key, since migrate() did not make it`,
         error,
       );
     if (state === FAILED_TRANSACTION) return storeRefused(`${reported}: ${TRANSACTION_RULE}`, error);

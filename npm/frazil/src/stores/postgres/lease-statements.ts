@@ -254,14 +254,15 @@ export const tableIn = (
       '/' || to_regclass('${prefix}frazil_scopes')::oid::text`;
 
 /**
- * Nothing, or the error 22P02 of a statement if a table, or a part of one, is a foreign table, of whose server the incarnation of this
- * one says nothing. Its text has the message, since only functions raise another.
+ * Nothing, or the error 22P02 of a statement if a table is a view or a foreign table, or has a part that is one: the incarnation of this
+ * server says nothing of another. Its text has the message, since only functions raise another.
  */
 export const localTables = (prefix: string, tables: readonly string[]) => ` || (
-      WITH RECURSIVE part AS (
-        SELECT to_regclass(t)::oid AS part FROM unnest(ARRAY[${tables.map((table) => `'${prefix}frazil_${table}'`).join(", ")}]) t
-        UNION SELECT inhrelid FROM pg_inherits JOIN part ON inhparent = part
-      )
-      SELECT coalesce(max((ftrelid::regclass::text || ' is a foreign table: connect to the server that has the table')::int)::text, '')
-      FROM pg_foreign_table JOIN part ON ftrelid = part
+      SELECT coalesce(max((oid::regclass::text ||
+        ' is a foreign table or a view, or has a part that is one: use the table itself, on its server')::int)::text, '')
+      FROM pg_class
+      WHERE oid IN (${tables.map((table) => `to_regclass('${prefix}frazil_${table}')`).join(", ")})
+        AND (relkind NOT IN ('r', 'p') OR relhassubclass AND EXISTS (
+          WITH RECURSIVE part AS (SELECT pg_class.oid AS part UNION SELECT inhrelid FROM pg_inherits JOIN part ON inhparent = part)
+          SELECT FROM pg_foreign_table JOIN part ON ftrelid = part))
     )`;

@@ -47,13 +47,13 @@ export function completion(options: PostgresStoreOptions): (statement: string) =
     leases: `${prefix}frazil_leases`,
     segments: `${prefix}frazil_segments`,
     durable: DURABLE,
-    server: isOurs ? `${sql}${localTables(prefix, ["segments"])}` : sql,
-    // Of leases: those of segments are the server's alone.
+    server: sql,
     incarnation: isOurs ? `${sql}${tableIn(prefix)}${localTables(prefix, ["scopes", "leases"])}` : sql,
+    incarnation_of_tags: isOurs ? `${sql}${localTables(prefix, ["segments"])}` : sql,
   };
   return (statement) =>
     statement.replace(
-      /\{(scopes|leases|segments|server|incarnation|durable)\}/g,
+      /\{(scopes|leases|segments|server|incarnation|incarnation_of_tags|durable)\}/g,
       (_, part: string) => parts[part] as string,
     );
 }

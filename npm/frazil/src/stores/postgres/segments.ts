@@ -15,15 +15,15 @@ export const SEGMENT_TABLE = `CREATE TABLE IF NOT EXISTS {segments} (
 `;
 
 /** The record of the tag $1, and the incarnation of the server. A row also without a record. */
-const READ = `SELECT s.tag, s.next_number::text AS next_number, s.recent, s.incarnation AS written, ({server})::text AS incarnation,
-  ${writtenBy("s.xmin")}
+const READ = `SELECT s.tag, s.next_number::text AS next_number, s.recent, s.incarnation AS written,
+  ({incarnation_of_tags})::text AS incarnation, ${writtenBy("s.xmin")}
 FROM (SELECT $1::text AS tag) AS asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;
 
 /**
  * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for
  * (`TagTable.replaceTag` has the reason). It returns what was written, which a trigger may have changed.
  */
-const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({server})::text AS incarnation)
+const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({incarnation_of_tags})::text AS incarnation)
 UPDATE {segments} AS s SET next_number = $2::bigint, recent = $3::text, incarnation = $4::text
 FROM clock WHERE s.tag = $1::text AND s.next_number = $5::bigint AND s.incarnation = $6::text AND s.recent = $7::text
   AND clock.incarnation = $4::text AND clock.durable IS NOT NULL
@@ -32,12 +32,12 @@ RETURNING s.next_number::text AS next_number, ${writtenBy("s.xmin")}`;
 /** `initSegment`. A record that is there stays. */
 const MAKE = `WITH clock AS MATERIALIZED (SELECT {durable})
 INSERT INTO {segments} (tag, next_number, recent, incarnation)
-SELECT $1::text, $2::bigint, '[]', ({server})::text FROM clock WHERE clock.durable IS NOT NULL
+SELECT $1::text, $2::bigint, '[]', ({incarnation_of_tags})::text FROM clock WHERE clock.durable IS NOT NULL
 ON CONFLICT (tag) DO NOTHING RETURNING tag, ${MAY_ROLL_BACK}`;
 
 /** The record of a tag, as SQL for people to read and run. */
 const INSERT_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
-VALUES ($1, $2, '[]', ({server})::text) ON CONFLICT (tag) DO NOTHING;
+VALUES ($1, $2, '[]', ({incarnation_of_tags})::text) ON CONFLICT (tag) DO NOTHING;
 `;
 
 /** The records of tags, as SQL for people to read and run. */

@@ -42,7 +42,7 @@ import {
 } from "./table.js";
 
 export type * from "../lease-store.js";
-export { type AdoptOptions, LeafStore, type LeafStoreOptions } from "./leaf.js";
+export { type AdoptOptions, LeafStore, type LeafStoreOptions } from "./meituan-leaf.js";
 export type { ZooKeeperClient, ZooKeeperTransaction } from "./session.js";
 export type { ZooKeeperStoreOptions } from "./table.js";
 

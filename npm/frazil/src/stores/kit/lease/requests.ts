@@ -7,7 +7,7 @@ import { Layout } from "frazil";
 import { wallClock } from "../../../base/clock.js";
 import { configError, isWhole, whole } from "../../../base/errors.js";
 import { checkKeys } from "../../../base/option-keys.js";
-import { PackageRule } from "../../../base/rules.js";
+import { PackageRule } from "../../../base/package-rules.js";
 import { minWindowMs } from "../../../generated/lease.js";
 import { Rule } from "../../../generated/rules.js";
 import { leasedNodes } from "../../../layout/default-nodes.js";
