@@ -33,6 +33,8 @@ const BENCHES = [
   { name: "requests" },
   // Draws the latest record of `peers`.
   { name: "chart" },
+  // From the start of a process to its first ID.
+  { name: "start", requires: [runtimes] },
   // Refused calls.
   { name: "refusals", requires: [runtimes] },
   // Lease stores.

@@ -1,13 +1,7 @@
 // What the package is bundled into: a file for each entry and module system, and for the main entry one for each binding.
 
-/** Entries besides the main one, which are the same on every platform. The names are those of their subpaths. */
-const NEUTRAL = [
-  "decode",
-  "text",
-  "transport",
-  "lease",
-  "segment",
-  "testing",
+/** Stores, and what tests of yours use. Those of the second list import modules of Node. The names are those of their subpaths. */
+const STORES = [
   "stores/d1",
   "stores/document",
   "stores/durable-object",
@@ -15,42 +9,54 @@ const NEUTRAL = [
   "stores/mysql",
   "stores/postgres",
   "stores/redis",
+  "testing",
 ];
+const STORES_OF_NODE = ["stores/sqlite", "stores/zookeeper"];
+/** Tests, which import `node:test`. No bundler takes them apart, so that their ES modules export what is in CommonJS. */
+export const CONTRACTS = ["testing/lease-contract", "testing/segment-contract"];
 
-/** Entries that import modules of Node. */
-const NODE = ["stores/sqlite", "stores/zookeeper", "testing/lease-contract", "testing/segment-contract"];
+/** Other entries besides the main one that are the same on every platform. */
+const NEUTRAL = ["decode", "text", "transport", "lease", "segment"];
 
 /** All entries besides the main one. */
-export const ENTRIES = ["layout", ...NEUTRAL, ...NODE, "workers", "native"];
+export const ENTRIES = ["layout", ...NEUTRAL, ...STORES, ...STORES_OF_NODE, ...CONTRACTS, "workers", "native"];
 
 /** The source of an entry or of another bundle. */
 export const sourceOf = (entry) =>
   ENTRIES.includes(entry) || entry === "cli" ? `src/${entry}/index.ts` : `src/${entry}.ts`;
 
-const both = (entry, platform) => [
-  { file: `${entry}.mjs`, entry, format: "esm", platform },
-  { file: `${entry}.cjs`, entry, format: "cjs", platform },
+const both = (entry, more) => [
+  { file: `${entry}.mjs`, entry, format: "esm", ...more },
+  { file: `${entry}.cjs`, entry, format: "cjs", ...more },
 ];
+const STORE = { shares: "stores/shared" };
 
 /**
- * The bundles: the entry file of each, the binding or the host that it contains, and whether it imports what `shared.ts` exports
- * from the bundle of that. CommonJS does not, which bundlers do not take apart: there `frazil/layout` is a part of `frazil`.
+ * The bundles: the entry file of each, the binding that it contains, and what it imports from another bundle.
+ *
+ * * `shares`: what that source exports, from the bundle of it. In CommonJS, which bundlers do not take apart, `frazil/layout` is a part of
+ *   `frazil` instead.
+ * * `takesEntries`: what other entries export.
  */
 export const BUNDLES = [
   { file: "shared.mjs", entry: "shared", format: "esm" },
+  { file: "wasm-text.cjs", entry: "core/binding/wasm-text", format: "cjs" },
   { file: "node.cjs", entry: "index", binding: "node", format: "cjs", platform: "node" },
-  { file: "inline.mjs", entry: "index", binding: "inline", format: "esm", shares: true },
+  { file: "inline.mjs", entry: "index", binding: "inline", format: "esm", shares: "shared" },
   { file: "inline.cjs", entry: "index", binding: "inline", format: "cjs" },
-  { file: "workerd.mjs", entry: "index", binding: "workerd", format: "esm", shares: true },
-  { file: "edge-light.mjs", entry: "index", binding: "edge-light", format: "esm", shares: true },
-  { file: "workers.mjs", entry: "workers", host: "workerd", format: "esm", shares: true },
-  { file: "workers-elsewhere.mjs", entry: "workers", host: "elsewhere", format: "esm" },
-  { file: "workers-elsewhere.cjs", entry: "workers", host: "elsewhere", format: "cjs" },
-  { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },
+  { file: "workerd.mjs", entry: "index", binding: "workerd", format: "esm", shares: "shared" },
+  { file: "edge-light.mjs", entry: "index", binding: "edge-light", format: "esm", shares: "shared" },
+  { file: "workers.mjs", entry: "workers", format: "esm", shares: "shared" },
+  { file: "workers-elsewhere.mjs", entry: "workers/elsewhere", format: "esm", takesEntries: true },
+  { file: "workers-elsewhere.cjs", entry: "workers/elsewhere", format: "cjs", takesEntries: true },
+  { file: "cli.mjs", entry: "cli", format: "esm", platform: "node", takesEntries: true, ...STORE },
   { file: "native-addons.cjs", entry: "native/addons", format: "cjs", platform: "node" },
-  ...both("native", "node"),
-  ...NEUTRAL.flatMap((entry) => both(entry, "neutral")),
-  ...NODE.flatMap((entry) => both(entry, "node")),
+  ...both("native", { platform: "node" }),
+  ...NEUTRAL.flatMap((entry) => both(entry)),
+  ...both("stores/shared"),
+  ...STORES.flatMap((entry) => both(entry, STORE)),
+  ...STORES_OF_NODE.flatMap((entry) => both(entry, { platform: "node", ...STORE })),
+  ...CONTRACTS.map((entry) => ({ file: `${entry}.cjs`, entry, format: "cjs", platform: "node", ...STORE })),
 ];
 
 /** The files that import the WebAssembly module where the host compiles it, each with its import. */

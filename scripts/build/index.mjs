@@ -1,9 +1,7 @@
 // Builds the addon, the WebAssembly module and the npm package. Each step is skipped where its inputs have not changed.
 import { createHash } from "node:crypto";
 import {
-  appendFileSync,
   copyFileSync,
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -13,11 +11,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { posix, relative } from "node:path";
-import { BUNDLES, ENTRIES, NATIVE_FILES, sourceOf, WASM_IMPORTS } from "./bundles.mjs";
+import { posix } from "node:path";
+import { BUNDLES, CONTRACTS, ENTRIES, NATIVE_FILES, sourceOf, WASM_IMPORTS } from "./bundles.mjs";
 import { writePages } from "./pages.mjs";
 import { PLATFORM_HERE, PLATFORMS } from "../platforms/index.mjs";
 import { releaseEnvironment } from "./reproducible.mjs";
+import { sharing } from "./sharing.mjs";
 import { ask, root, run, step } from "../shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -115,37 +114,51 @@ function keepReachable(folder, entries) {
 /** The names that a file of CommonJS in `dist` exports. */
 const exportsOf = (file) => Object.keys(createRequire(import.meta.url)(`${frazil}/dist/${file}`)).sort();
 
+/** What CommonJS gets for the entries whose file has another name. */
+const REQUIRED = { index: "node.cjs", workers: "workers-elsewhere.cjs" };
+
+/**
+ * Completes the declarations that the compiler wrote into `dist/types`, and writes those of each entry, which export what is there. They
+ * are there once, as CommonJS, which both kinds of module can import; the nearest package.json says so to the compiler. Reads the bundles.
+ */
+function writeDeclarations(dist) {
+  const entries = ["index", ...ENTRIES];
+  const declarationsOf = (entry) => (entry === "index" ? entry : `${entry}/index`);
+  keepReachable(`${dist}/types`, entries.map(declarationsOf));
+  // With a `#private` field no mock could implement the class. `code` is declared as a property, as the other details are: a derived
+  // class may not redeclare an accessor as one (TS2610).
+  for (const name of ["layout/decoded", "base/errors"]) {
+    const path = `${dist}/types/${name}.d.ts`;
+    const declared = readFileSync(path, "utf8").replace(/^ +#private;\n/m, "");
+    const bare = declared.replace("get code(): ErrorCode;", "readonly code: ErrorCode;");
+    if (bare.includes("#private") || bare.includes(" get code()"))
+      throw new Error(`${path}: it is written otherwise now`);
+    writeFileSync(path, bare);
+  }
+  writeFileSync(`${dist}/types/package.json`, '{ "type": "commonjs" }\n');
+  // As in the files that they describe. Without it the compiler takes a default import for the whole module, and what runs finds
+  // `undefined`. `native` has no exports, and none of these files where there is no addon.
+  const mark = "/** There is no default export. */\nexport declare const __esModule: true;\n";
+  for (const entry of entries) {
+    const from = posix.relative(posix.dirname(entry), `types/${declarationsOf(entry)}.js`);
+    const path = JSON.stringify(from.startsWith(".") ? from : `./${from}`);
+    // With the names of what is no type, but for internal ones: the compiler suggests a name to a program with a default import if it is
+    // in this file.
+    const declared = readFileSync(`${dist}/types/${declarationsOf(entry)}.d.ts`, "utf8").replace(/\/\*\*[\s\S]*?\*\//g, "");
+    const values = entry === "native" ? [] : exportsOf(REQUIRED[entry] ?? `${entry}.cjs`);
+    const names = values.filter((name) => new RegExp(`\\b${name}\\b`).test(declared)).join(", ");
+    const all = `export * from ${path};\n${names && `export { ${names} } from ${path};\n`}`;
+    writeFileSync(`${dist}/${entry}.d.mts`, all);
+    writeFileSync(`${dist}/${entry}.d.cts`, entry === "native" ? all : all + mark);
+  }
+}
+
 /** The subpaths of the package with what an ES module imports where no condition of a runtime holds, both without `./`. */
 function subpaths() {
   const { exports } = JSON.parse(readFileSync(`${frazil}/package.json`, "utf8"));
   const modules = Object.entries(exports).filter(([subpath, { import: found }]) => subpath !== "." && found);
   return modules.map(([subpath, { import: found }]) => [subpath.slice(2), found.default.slice(2)]);
 }
-
-/** For esbuild: an import of a source that `shared.ts` exports becomes an import of the file that has all of them. */
-const sharing = {
-  name: "sharing",
-  setup(build) {
-    const exported = readFileSync(`${frazil}/src/shared.ts`, "utf8").matchAll(/from "\.\/(.*)\.js"/g);
-    const sources = new Set(Array.from(exported, ([, source]) => source));
-    build.onResolve({ filter: /^\..*\.js$/ }, ({ path, resolveDir }) => {
-      const source = posix.join(relative(`${frazil}/src`, resolveDir), path).replace(/\.js$/, "");
-      return sources.has(source) ? { path: "./shared.mjs", external: true, sideEffects: false } : undefined;
-    });
-  },
-};
-
-/** For esbuild: `native.mjs` and `native.cjs` import the one file that has the packages of the addon. */
-const oneNativeAddons = {
-  name: "one-native-addons",
-  setup(build) {
-    const found = { path: "./native-addons.cjs", external: true };
-    // The loader's own file has the same name in its folder.
-    build.onResolve({ filter: /^\.\/addons\.js$/ }, ({ resolveDir }) =>
-      relative(`${frazil}/src`, resolveDir) === "native" ? found : undefined,
-    );
-  },
-};
 
 /**
  * Removes the comments that esbuild leaves in classes and calls: those on lines of their own. They would be a tenth of what wrangler
@@ -167,32 +180,12 @@ async function buildPackage() {
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  keepReachable(`${dist}/esm`, ["index", ...ENTRIES.map((entry) => `${entry}/index`)]);
-  // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement
-  // it. `code` is declared as a property, as the other details are: a derived class may not redeclare an accessor as one (TS2610).
-  for (const name of ["layout/decoded", "base/errors"]) {
-    const path = `${dist}/esm/${name}.d.ts`;
-    const declared = readFileSync(path, "utf8").replace(/^ +#private;\n/m, "");
-    const bare = declared.replace("get code(): ErrorCode;", "readonly code: ErrorCode;");
-    if (bare.includes("#private") || bare.includes(" get code()"))
-      throw new Error(`${path}: it is written otherwise now`);
-    writeFileSync(path, bare);
-  }
-  // The same declarations again, for CommonJS: the nearest package.json decides how the compiler resolves their imports.
-  cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
-  writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');
-  // As in the files that they describe. Without it the compiler takes a default import for the whole module, and what runs finds
-  // `undefined`. `native` has no exports, and none of these files where there is no addon.
-  for (const entry of ["index", ...ENTRIES.filter((name) => name !== "native").map((entry) => `${entry}/index`)])
-    appendFileSync(
-      `${dist}/cjs/${entry}.d.ts`,
-      "/** There is no default export. */\nexport declare const __esModule: true;\n",
-    );
   copyFileSync(`${frazil}/build/frazil.wasm`, `${dist}/frazil.wasm`);
   // A program that does not mint uses nothing of these files, so bundlers drop them, and with them the module.
   for (const [file, imported] of Object.entries(WASM_IMPORTS))
     writeFileSync(`${dist}/${file}`, `${imported}\nexport default wasm;\n`);
-  for (const { file, entry, binding, host, format, platform = "neutral", shares } of BUNDLES) {
+  for (const bundle of BUNDLES) {
+    const { file, entry, binding, format, platform = "neutral" } = bundle;
     await esbuild.build({
       entryPoints: [`${frazil}/${sourceOf(entry)}`],
       outfile: `${dist}/${file}`,
@@ -204,9 +197,8 @@ async function buildPackage() {
       alias: {
         ...(binding && { "#binding": `${frazil}/src/core/binding/${binding}.ts` }),
         "#decoding": `${frazil}/src/layout/${binding === "node" ? "fast" : "small"}.ts`,
-        ...(host && { "#host": `${frazil}/src/workers/host/${host}.ts` }),
       },
-      plugins: shares ? [sharing] : [oneNativeAddons],
+      plugins: [sharing(bundle)],
       loader: { ".wasm": "base64" },
       // These stay imports: the WebAssembly module where the host compiles it, and the package itself for the command line.
       // The platform packages of `frazil/native` and the built-in modules stay as well.
@@ -220,7 +212,7 @@ async function buildPackage() {
       legalComments: "none",
       // Removes constants and dead branches, but keeps names and lines, so that stack traces stay readable.
       // Not of files that bundlers take apart: it would take the marks off what may be left out, where it inlines a function.
-      minifySyntax: entry !== "workers" && entry !== "shared",
+      minifySyntax: entry !== "workers" && !/\bshared$/.test(entry),
       logLevel: "warning",
     });
     await removeComments(`${dist}/${file}`, esbuild);
@@ -249,6 +241,9 @@ async function buildPackage() {
   await reexport("layout.cjs", names, "inline.cjs");
   await reexport("layout-node.cjs", names, "node.cjs");
   await reexport("layout-node.mjs", names, "node-names.cjs", note);
+  for (const entry of CONTRACTS)
+    await reexport(`${entry}.mjs`, exportsOf(`${entry}.cjs`), posix.basename(`${entry}.cjs`));
+  writeDeclarations(dist);
   // For tools that ignore `exports`, such as Parcel and older Metro: a file under the name of each subpath.
   for (const [subpath, file] of subpaths()) {
     const from = posix.relative(posix.dirname(subpath), file);
@@ -294,6 +289,7 @@ export async function build() {
     "LICENSE-APACHE",
     "scripts/build/index.mjs",
     "scripts/build/bundles.mjs",
+    "scripts/build/sharing.mjs",
     "scripts/platforms/index.mjs",
     "package-lock.json",
   ];

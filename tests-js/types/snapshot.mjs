@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const emitted = fileURLToPath(new URL("../../npm/frazil/dist/esm/", import.meta.url));
+const emitted = fileURLToPath(new URL("../../npm/frazil/dist/types/", import.meta.url));
 const committed = fileURLToPath(new URL("snapshot/", import.meta.url));
 /** The declarations of the entries in the manifest. */
 const manifest = JSON.parse(readFileSync(new URL("../../npm/frazil/package.json", import.meta.url), "utf8"));

@@ -10,14 +10,17 @@ const wasm = fileURLToPath(new URL("../../../npm/frazil/dist/frazil.wasm", impor
 const RUNTIME = ["Date", "setTimeout", "clearTimeout", "queueMicrotask", "crypto", "globalThis"];
 
 const GIVEN = {
-  "#host": "export const { waitUntil } = host; export const requireWorkers = () => {}; export class DurableObject {}",
+  "cloudflare:workers": "export const { waitUntil } = host; export class DurableObject {}",
   "./workerd-wasm.mjs": "export default { default: host.module };",
 };
 
 const given = {
   name: "isolate",
   setup(build) {
-    build.onResolve({ filter: /^#host$|^\.\/workerd-wasm\.mjs$/ }, ({ path }) => ({ path, namespace: "given" }));
+    build.onResolve({ filter: /^cloudflare:workers$|^\.\/workerd-wasm\.mjs$/ }, ({ path }) => ({
+      path,
+      namespace: "given",
+    }));
     build.onResolve({ filter: /^#binding$/ }, () => ({ path: `${sources}core/binding/workerd.ts` }));
     build.onResolve({ filter: /^#decoding$/ }, () => ({ path: `${sources}layout/small.ts` }));
     build.onResolve({ filter: /^frazil$/ }, () => ({ path: `${sources}index.ts` }));

@@ -2,6 +2,8 @@
 // may be instead.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { FrazilError, Layout } from "frazil";
 import { layoutText } from "frazil/lease";
 import { DurableObjectStore, FrazilLeases, LOCATION_HINTS, locationHintOf } from "frazil/workers";
@@ -376,9 +378,25 @@ test("what is no namespace, and options that are none, are refused", () => {
     assert.throws(() => new DurableObjectStore(namespace, options), { code: "INVALID_OPTION" });
 });
 
-test("outside Cloudflare's runtime the class says what it needs when it is used, not when it is imported", () => {
-  assert.throws(() => new FrazilLeases({}, {}), {
-    code: "STORE_REFUSED",
-    message: /FrazilLeases of frazil\/workers needs Cloudflare's runtime/,
+test("outside Cloudflare's runtime frazil/workers has the same exports, and says what they need when they are used, not when they are imported", async () => {
+  const workers = await import("frazil/workers");
+  const { metafile } = await build({
+    entryPoints: [fileURLToPath(new URL("../../../npm/frazil/dist/workers.mjs", import.meta.url))],
+    format: "esm",
+    write: false,
+    metafile: true,
   });
+  assert.deepEqual(Object.keys(workers).sort(), Object.values(metafile.outputs)[0].exports.sort());
+  const { durable, leased, segmented } = workers;
+  for (const [use, name] of [
+    [() => new FrazilLeases({}, {}), "FrazilLeases"],
+    [() => durable({}), "durable()"],
+    [() => leased({}), "leased()"],
+    [() => segmented({}), "segmented()"],
+  ])
+    assert.throws(use, ({ code, message }) => {
+      assert.equal(code, "STORE_REFUSED");
+      assert.ok(message.includes(`${name} of frazil/workers needs Cloudflare's runtime`), message);
+      return true;
+    });
 });

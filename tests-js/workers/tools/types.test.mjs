@@ -66,7 +66,7 @@ test("a Worker compiles without esnext.disposable in lib, and without the types 
 });
 
 test("a class without the brand of the runtime is refused as the class of a namespace", () => {
-  const path = join(folder, "node_modules/frazil/dist/esm/workers/leases-object.d.ts");
+  const path = join(folder, "node_modules/frazil/dist/types/workers/leases-object.d.ts");
   const declared = readFileSync(path, "utf8");
   const broken = declared.replace("readonly __DURABLE_OBJECT_BRAND: never;", "");
   assert.notEqual(broken, declared);

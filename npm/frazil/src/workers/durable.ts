@@ -9,7 +9,6 @@
  * - **Each reservation reads the row**, so no block of IDs is kept: a rollback of the program could take back the ceiling that covers it.
  */
 import { Layout, type LayoutInput, Snowflake, type SnowflakeOptions } from "frazil";
-import { requireWorkers } from "#host";
 import { drawRandom } from "../asking/kernel-random.js";
 import { wallClock } from "../base/clock.js";
 import { ConfigError, configError, type FrazilError, LeaseError } from "../base/errors.js";
@@ -268,7 +267,7 @@ function meaningOf(name: string, options: Options): unknown {
  * The generator of a Durable Object, for IDs that meet in its data. Make it in the constructor of the object:
  *
  * ```js
- * import { DurableObject } from "cloudflare:workers";
+ * import { DurableObject } from "./runtime.js";
  * import { toSql } from "frazil/transport";
  * import { durable } from "frazil/workers";
  *
@@ -295,7 +294,6 @@ export function durable<const L extends LayoutInput = "edge">(
   ctx: ObjectState,
   options: DurableOptions<L>,
 ): Snowflake<L> {
-  requireWorkers("durable()");
   const storage = (ctx as ObjectState | undefined)?.storage;
   if (typeof storage?.transactionSync !== "function")
     throw configError("INVALID_ARGUMENT", "ctx", ctx, "must be the state of a Durable Object: this.ctx in its class");

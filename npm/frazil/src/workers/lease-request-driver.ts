@@ -8,7 +8,7 @@
  *   attempt is over no other request does. Whatever came of it then, the next request tries again.
  * - **After its own outcome each request looks at the lease again**, whoever changed it.
  */
-import { waitUntil } from "#host";
+
 import { rejectionError } from "../asking/store-errors.js";
 import { wallClock } from "../base/clock.js";
 import type { FrazilError } from "../base/errors.js";
@@ -21,6 +21,7 @@ import { releaseNoteIn } from "../lease/core-calls.js";
 import { noListeners } from "../lease/events.js";
 import { type GeneratorView, isOfLease, LeaseHolder, type StoreRequest } from "../lease/holder.js";
 import { type Keep, sleepUntil } from "./request-context.js";
+import { waitUntil } from "./runtime.js";
 
 const RENEWS = "Call await leased() in each request, to renew it.";
 /** What to do on Workers about a refusal. */

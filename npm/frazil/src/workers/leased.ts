@@ -1,6 +1,5 @@
 /** `leased()`: the generator of an isolate, whose node id is leased. It is called in each request. */
 import { Layout, type LayoutInput } from "frazil";
-import { requireWorkers } from "#host";
 import { wallClock } from "../base/clock.js";
 import { ConfigError } from "../base/errors.js";
 import { nodeGiven } from "../generator/request.js";
@@ -161,7 +160,6 @@ export function leased(source: unknown, second?: unknown, third?: unknown): unkn
 }
 
 function look(source: unknown, ctx: RequestContext | undefined, given: Options | undefined): unknown {
-  requireWorkers("leased()");
   // A copy, each value of which is read once: the caller may change its object.
   const options =
     given === undefined

@@ -13,7 +13,7 @@
  *   does not know proves that it has lost its rows, and has it fenced.
  * - **No incarnation**: a restore to a point in time is not visible to it. Call `fence()` then.
  */
-import { DurableObject } from "#host";
+
 import { wallClock } from "../base/clock.js";
 import { configError, FrazilError } from "../base/errors.js";
 import type { NodeRange } from "../layout/default-nodes.js";
@@ -37,6 +37,7 @@ import { tagMissing } from "../stores/kit/segment/tag-table.js";
 import { lacksTables, SqliteTables, TABLES, type Value } from "../stores/kit/tables.js";
 import type { AcquireRequest, Answer, EnsureRequest, ReleaseRequest, RenewRequest } from "../stores/lease-store.js";
 import type { AllocateRequest, Allocation } from "../stores/segment-store.js";
+import { DurableObject } from "./runtime.js";
 
 /** What the object uses of its SQL storage. */
 export interface ObjectSql {

@@ -1,9 +1,10 @@
 /** What the calls that are made in each request have in common. */
-import { waitUntil } from "#host";
+
 import { ConfigError, configError, show } from "../base/errors.js";
 import { type Sleeping, sleep, wakeAll } from "../base/wait.js";
 import { DurableObjectStore, type LeasesNamespace } from "../stores/durable-object/index.js";
 import { isStub } from "../stores/kit/clients.js";
+import { waitUntil } from "./runtime.js";
 
 /** The context of a request, as the runtime hands it to `fetch`, `queue`, `scheduled` and others. */
 export interface RequestContext {

@@ -8,7 +8,7 @@
  *   answer was lost, a request that waits asks again, with the same attempt, to which the store answers with the same range.
  * - **The next range is fetched beside a request**, which does not wait for it.
  */
-import { waitUntil } from "#host";
+
 import { attempt } from "../asking/attempt.js";
 import { type Weak, weakly } from "../asking/weak.js";
 import { monotonicClock } from "../base/clock.js";
@@ -20,6 +20,7 @@ import { type HolderOptions, type SegmentAsked, SegmentHolder } from "../segment
 import type { Callers, Outcome } from "../segment/numbers.js";
 import { taken } from "../segment/waiters.js";
 import type { Keep } from "./request-context.js";
+import { waitUntil } from "./runtime.js";
 
 /** A request that waits looks again after a quarter more time than before, within these bounds, in milliseconds. */
 const FIRST_LOOK_MS = 5;

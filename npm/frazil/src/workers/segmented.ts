@@ -1,5 +1,4 @@
 /** `segmented()`: the numbers of an isolate for a tag. It is called in each request. */
-import { requireWorkers } from "#host";
 import type { HolderOptions } from "../segment/holder.js";
 import { SegmentNumbers, type SegmentOptions } from "../segment/numbers.js";
 import type { LeasesNamespace, OfLeases } from "../stores/durable-object/index.js";
@@ -70,7 +69,6 @@ export function segmented<S extends LeasesNamespace | SegmentStore>(
   options: SegmentOptions,
 ): SegmentNumbers;
 export function segmented(source: unknown, second?: unknown, third?: unknown): SegmentNumbers {
-  requireWorkers("segmented()");
   const ctx = isContext(second) ? second : undefined;
   const options = ctx === undefined && third === undefined ? second : third;
   const { numbers, callers } = entryOf(storeOf(source, isStore), options as Options | undefined);

@@ -1,11 +1,11 @@
-/** WebAssembly from base64 text in the bundle: for hosts that can compile it but may have no file to load it from. */
-import text from "../../../build/frazil.wasm";
+/** WebAssembly from base64 text in the bundle. */
 import { ConfigError } from "../../base/errors.js";
 import type { Binding } from "../boundary.js";
 import { MARK_VARIABLE, type MarkHost, mark } from "./backend-marks.js";
 import { forcedBackend } from "./forced-backend.js";
 import { isWorkerThread } from "./threads.js";
 import { bindExports, checkByteOrder, instanceOf } from "./wasm.js";
+import { wasmText } from "./wasm-text.js";
 
 /** What this reads of the global object. */
 interface Global {
@@ -33,8 +33,8 @@ const REMEDY =
 export const wrongEntry = (): string =>
   isServer() ? `. This is the entry of frazil for browsers: in Node, ${REMEDY}` : "";
 
-/** The bytes of the module, decoded from the text. */
-export const wasmBytes = () => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+/** The bytes of the module. */
+const wasmBytes = () => Uint8Array.from(atob(wasmText), (character) => character.charCodeAt(0));
 
 /**
  * Warns in Node and Bun, where the addon would be expected.

@@ -10,7 +10,6 @@ import { closeAddons, registeredAddons } from "./addons.js";
 import { mark } from "./backend-marks.js";
 import { builtin } from "./builtin.js";
 import { forcedBackend } from "./forced-backend.js";
-import { wasmBytes } from "./inline.js";
 import { isWorkerThread } from "./threads.js";
 import { bindExports, checkByteOrder, type Exports, wasmUnavailable } from "./wasm.js";
 
@@ -200,6 +199,9 @@ const INSTANTIATE = `(bytes) => {
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes));
   return () => exports;
 }`;
+
+/** The bytes of the module. Its text is a file that is loaded only here, by a literal `require`, which every bundler for Node follows. */
+const wasmBytes = () => Buffer.from((require("./wasm-text.js") as typeof import("./wasm-text.js")).wasmText, "base64");
 
 /** The one instance of the thread. If each vm context had its own, they would issue the same IDs. */
 function loadWasm(): Binding<StateFiles> {

@@ -27,7 +27,7 @@ export function wholeOf(field: string, value: unknown): number {
 }
 
 /** Whether a driver returned a whole number: a bigint, digits or an exact number. */
-export const isWhole = (value: unknown): value is bigint | number | string =>
+export const isWholeColumn = (value: unknown): value is bigint | number | string =>
   typeof value === "bigint" || Number.isSafeInteger(value) || (typeof value === "string" && /^-?\d+$/.test(value));
 
 /** The answer in a row. */

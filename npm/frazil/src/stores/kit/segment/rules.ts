@@ -4,7 +4,7 @@
  */
 
 import type { AllocateRequest, Allocation } from "../../segment-store.js";
-import { isWhole } from "../answer-rows.js";
+import { isWholeColumn } from "../answer-rows.js";
 import { storeRefused } from "../errors.js";
 
 /** The last allocation of a process, so that its retry is answered with the same range. */
@@ -110,7 +110,7 @@ export function tagRecordOf(
       `${field} is ${JSON.stringify(String(value).slice(0, 80))} in the record of the tag ${JSON.stringify(tag)} in ${place}, which was changed ` +
         `by hand: must be ${rule}`,
     );
-  if (!isWhole(next))
+  if (!isWholeColumn(next))
     throw refused(counter, next, "a whole number. Set it to a number above every number that was handed out");
   const list = listIn(recent);
   if (list === undefined)
@@ -141,6 +141,6 @@ function listIn(text: unknown): [string, string, string, number][] | undefined {
     return undefined;
   }
   const isEntry = (entry: unknown) =>
-    Array.isArray(entry) && entry.length === 4 && isWhole(entry[2]) && Number.isSafeInteger(entry[3]);
+    Array.isArray(entry) && entry.length === 4 && isWholeColumn(entry[2]) && Number.isSafeInteger(entry[3]);
   return Array.isArray(list) && list.every(isEntry) ? list : undefined;
 }

@@ -1,0 +1,27 @@
+/**
+ * `frazil/workers` outside Cloudflare's runtime: importing works, as for types and tools that look at exports, and use is refused. What
+ * needs no such runtime is that of the other entries.
+ */
+import { LeaseError } from "frazil";
+import type * as workers from "./index.js";
+
+export { LeasedSnowflake } from "../lease/index.js";
+export { DurableObjectStore, LOCATION_HINTS, locationHintOf } from "../stores/durable-object/index.js";
+
+function refuse(used: string): never {
+  throw new LeaseError(
+    "STORE_REFUSED",
+    `${used} of frazil/workers needs Cloudflare's runtime: run it in a Worker, with wrangler dev, @cloudflare/vite-plugin or ` +
+      'miniflare, and let the bundler resolve the export condition "workerd". Elsewhere, use lease() of frazil/lease with a store',
+  );
+}
+
+export const durable: typeof workers.durable = () => refuse("durable()");
+export const leased: typeof workers.leased = () => refuse("leased()");
+export const segmented: typeof workers.segmented = () => refuse("segmented()");
+
+export class FrazilLeases {
+  constructor() {
+    refuse("FrazilLeases");
+  }
+}

@@ -1,4 +1,0 @@
-/** Cloudflare's runtime. */
-export { DurableObject, waitUntil } from "cloudflare:workers";
-
-export const requireWorkers = (_used: string): void => {};
