@@ -88,7 +88,7 @@ function defaultOwner(): string {
 
 const HOST = {
   known: `${LEASE_OPTIONS}, maxWaitMs, renew, signal`,
-  defaults: { ...LEASE_DEFAULTS, renew: "timer" },
+  defaults: LEASE_DEFAULTS,
   owner: defaultOwner,
   isUncopied: false,
 } as const;
