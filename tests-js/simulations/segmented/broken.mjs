@@ -238,6 +238,13 @@ export const BROKEN = {
     },
     says: STUCK,
   },
+  "what comes after close() counts": {
+    client: {
+      files: ["segment/holder.ts"],
+      changes: [["    if (this.isClosed) return;\n", ""]],
+    },
+    says: /after close\(\) of \w+ its problem is/,
+  },
   "numbers are drawn for a call that fails": {
     client: {
       files: ["segment/numbers.ts"],

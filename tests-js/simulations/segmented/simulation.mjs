@@ -64,6 +64,12 @@ class World extends CallsWorld {
     isolate.wasClosed = opened.isClosed = true;
     for (const holder of isolate.holders.get(numbers.tag) ?? []) this.closed.add(holder);
     numbers.close();
+    // An answer or a failure that comes later changes nothing.
+    const { problem } = numbers.stats();
+    this.after(15_000, () => {
+      const now = numbers.stats().problem;
+      if (now !== problem) this.fail(`${isolate.name}: after close() of ${numbers.tag} its problem is ${now?.message}`);
+    });
   }
 
   /** No number of a range that was taken may be lost. */

@@ -306,6 +306,8 @@ export abstract class SegmentHolder {
   }
 
   #failed(call: SegmentCall, problem: FrazilError, number: number): void {
+    // Such as the answer to a request of a Worker, which nobody gives up.
+    if (this.isClosed) return;
     // Not if another try was answered meanwhile.
     if (this.#readNext(call === SegmentCall.FAIL && !problem.retryable ? SegmentCall.REFUSE : call, number) !== 0)
       this.problem = problem;
