@@ -42,6 +42,7 @@ export enum Slot {
   FIELDS = 41,
   PROCESS_FROM_MS = 111,
   PROCESS_UNTIL_MS = 112,
+  LINE = 113,
   LEAD_MS = 128,
   WORST_LEAD_MS = 129,
   STEPS_BACK = 130,
@@ -137,7 +138,7 @@ export enum Frame {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 2805882897,
+  ABI = 287220611,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
