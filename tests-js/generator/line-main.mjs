@@ -168,7 +168,32 @@ function refusesObjects() {
   return typeof codeOf(shared.tryNext) === "string";
 }
 
+/** Whether the first ID of a tick takes no call of the core, whatever else is open, and the second one takes one. */
+async function asksNothing() {
+  let count = 0;
+  const { calls } = Snowflake.port().binding;
+  const { next, reserve } = calls;
+  calls.next = (...given) => ++count && next(...given);
+  calls.reserve = (...given) => ++count && reserve(...given);
+  const ids = new Snowflake({ node: 7 });
+  const scattered = new Snowflake({ node: 8, sequenceStart: "random" });
+  const store = new MemoryLeaseStore();
+  await store.init({ scope: "default", layout: "default" });
+  const leased = await lease(store);
+  for (let round = 0; round < 50; round++) {
+    for (const call of [ids.next, ids.tryNext, ids.nextString, ids.nextAsync, leased.next, leased.tryNext]) {
+      ms++;
+      await call();
+    }
+  }
+  const ofFirst = count;
+  ids.next();
+  scattered.next();
+  return ofFirst === 0 && count > 1;
+}
+
 const SCENARIOS = {
+  asksNothing,
   onSharedState,
   inEveryLayout,
   countsSteps,

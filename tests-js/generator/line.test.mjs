@@ -19,6 +19,7 @@ async function holds(scenario, main = program) {
 }
 
 for (const [scenario, name] of Object.entries({
+  asksNothing: "the first ID of a tick takes no call of the core, whatever else is open",
   onSharedState: "generators of one state repeat no ID and keep their order, on a clock that moves on and back",
   inEveryLayout:
     "in every layout the first ID of a tick is the one that the layout composes, and none lies outside its time",
@@ -33,6 +34,7 @@ for (const [scenario, name] of Object.entries({
 
 /** By name: the scenario that must fail, what the built code has, and what the mutant has. */
 const MUTANTS = {
+  "no line": ["asksNothing", "this.#line = numbers[", "0 * numbers["],
   "any word": ["onSharedState", "wholes[state] <= first", "wholes[state] >= 0"],
   "the word is not written": [
     "onSharedState",
