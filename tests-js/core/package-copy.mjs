@@ -40,6 +40,6 @@ export const CATCH_NUMBERS = `
       views.push(this);
     }
   };
-  const numbers = () => views.findLast(({ length }) => length === ${slot.NUMBERS});
+  const numbers = () => views.findLast(({ length }) => length >= ${slot.NUMBERS});
   const { Snowflake } = await import("frazil");
 `;

@@ -4,6 +4,7 @@
 //! glue of wasm-bindgen stays a few lines (`docs/design.md`).
 //!
 //! * **One registry and one handle table an instance**: WebAssembly instances share no memory.
+//! * **Read and written by JavaScript**: the frame, and the words of states where a line is (`frazil::abi`).
 //! * **One static frame**, whose number is its address. JavaScript takes a new view of it whenever the memory has grown.
 //!
 //! Not covered: state files, and states that threads share. On WebAssembly the npm package refuses state files, and in worker
@@ -49,7 +50,7 @@ compile_error!("this module is for one thread: `Single` would be unsound with sh
 unsafe impl Sync for Single {}
 
 static INSTANCE: Single =
-    Single(RefCell::new(Instance { registry: Registry::new(), handles: Handles::new(), frame: Frame::new() }));
+    Single(RefCell::new(Instance { registry: Registry::new(), handles: Handles::with_lines(), frame: Frame::new() }));
 
 /// Runs a call on the frame and its handle table. Returns `closed` where the frame is not the one that `frame` returned.
 fn with_frame<T>(frame: u32, closed: T, call: impl FnOnce(&mut Instance) -> T) -> T {
@@ -105,6 +106,7 @@ pub fn admit(frame: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
 #[must_use]
 pub fn reserve(frame: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
     with_frame(frame, Code::Closed as u32, |Instance { handles, frame, .. }| {
+        handles.see_line(handle);
         handles.reserve(frame, handle, now_ms, want, confirmed)
     })
 }
@@ -113,14 +115,20 @@ pub fn reserve(frame: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool)
 #[wasm_bindgen]
 #[must_use]
 pub fn next(frame: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-    with_frame(frame, NO_ID, |Instance { handles, frame, .. }| handles.next(frame, handle, now_ms, confirmed))
+    with_frame(frame, NO_ID, |Instance { handles, frame, .. }| {
+        handles.see_line(handle);
+        handles.next(frame, handle, now_ms, confirmed)
+    })
 }
 
 /// `Handles::health`.
 #[wasm_bindgen]
 #[must_use]
 pub fn health(frame: u32, handle: f64, now_ms: f64) -> u32 {
-    with_frame(frame, Code::Closed as u32, |Instance { handles, frame, .. }| handles.health(frame, handle, now_ms))
+    with_frame(frame, Code::Closed as u32, |Instance { handles, frame, .. }| {
+        handles.see_line(handle);
+        handles.health(frame, handle, now_ms)
+    })
 }
 
 /// `Handles::lease`.

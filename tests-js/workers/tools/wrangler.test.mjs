@@ -20,7 +20,7 @@ const DATES = [OLDEST_DATE, newestDate(packages.wrangler)];
 /**
  * Upper limits of all that is uploaded, JavaScript and WebAssembly, gzipped, in KiB as wrangler prints them. A limit is raised only in
  * the commit that needs it; tests-js/packaging/size.test.mjs says what the parts take. By default wrangler does not minify: the build
- * removes the comments in classes, which took 6.7 of it.
+ * removes the comments in classes, which took 6.7 of it. One ID without a call of the module (the line) takes 0.2 of JavaScript.
  */
 const CEILINGS = [
   ["as wrangler uploads it by default", [], 63],

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::frame::Frame;
+use super::line_slots::LineSlots;
 use crate::ceiling::CeilingGenerator;
 #[cfg(feature = "std")]
 use crate::error::Rule;
@@ -50,6 +51,8 @@ pub struct Handles {
     free: Vec<usize>,
     /// The handles that equal generators share, by their sharing key.
     shared: Table<(usize, u64), f64>,
+    /// Whether the entries have lines.
+    pub(super) has_lines: bool,
 }
 
 /// What a handle can lead to.
@@ -80,17 +83,19 @@ impl Minter {
 
 /// An entry of the table.
 #[derive(Debug)]
-struct Entry {
+pub(super) struct Entry {
     /// The handle of the generator that is there, or of the next one.
     handle: f64,
-    minter: Option<Minter>,
+    pub(super) minter: Option<Minter>,
+    /// Where the line of the generator is, once it had one.
+    pub(super) line: Option<Box<LineSlots>>,
 }
 
 impl Handles {
     /// A handle table with nothing open.
     #[must_use]
     pub const fn new() -> Self {
-        Self { entries: Vec::new(), free: Vec::new(), shared: Table::new() }
+        Self { entries: Vec::new(), free: Vec::new(), shared: Table::new(), has_lines: false }
     }
 
     /// Inserts a generator, or finds the handle of an equal one.
@@ -118,20 +123,22 @@ impl Handles {
         if index >= CAPACITY {
             return f64::NAN;
         }
-        self.entries.push(Entry { handle: index as f64, minter });
+        self.entries.push(Entry { handle: index as f64, minter, line: None });
         index as f64
     }
 
     /// Releases the handle of a generator. Calls with it are `CLOSED` from then on.
     #[expect(clippy::cast_precision_loss, reason = "2^24 and 2^53 are exact")]
     pub fn release(&mut self, handle: f64) {
-        let index = index_of(handle);
-        let Some(entry) = self.entries.get_mut(index).filter(|entry| is_same(entry.handle, handle)) else { return };
+        let Some(entry) = self.entry_mut(handle) else { return };
         let Some(minter) = entry.minter.take() else { return };
+        if let Some(line) = &entry.line {
+            line.clear();
+        }
         entry.handle += CAPACITY as f64;
         // An index whose handles are used up stays empty.
         if entry.handle < HANDLE_LIMIT as f64 {
-            self.free.push(index);
+            self.free.push(index_of(handle));
         }
         // The bindings release private generators only. Releasing a shared handle closes it for all that share it.
         if let Minter::Generator(generator) = minter
@@ -142,10 +149,20 @@ impl Handles {
         }
     }
 
+    /// The entry of a handle, which may be released.
+    #[inline(never)] // for the size of the WebAssembly module
+    pub(super) fn entry(&self, handle: f64) -> Option<&Entry> {
+        self.entries.get(index_of(handle)).filter(|entry| is_same(entry.handle, handle))
+    }
+
+    #[inline(never)] // for the size of the WebAssembly module
+    pub(super) fn entry_mut(&mut self, handle: f64) -> Option<&mut Entry> {
+        self.entries.get_mut(index_of(handle)).filter(|entry| is_same(entry.handle, handle))
+    }
+
     /// What a handle leads to.
     pub(super) fn minter(&self, handle: f64) -> Result<&Minter> {
-        let entry = self.entries.get(index_of(handle)).filter(|entry| is_same(entry.handle, handle));
-        entry.and_then(|entry| entry.minter.as_ref()).ok_or(Error::new(Code::Closed))
+        self.entry(handle).and_then(|entry| entry.minter.as_ref()).ok_or(Error::new(Code::Closed))
     }
 
     /// The open generator of a handle.
@@ -178,8 +195,7 @@ impl Handles {
     }
 
     fn minter_mut(&mut self, handle: f64) -> Option<&mut Minter> {
-        let entry = self.entries.get_mut(index_of(handle)).filter(|entry| is_same(entry.handle, handle));
-        entry.and_then(|entry| entry.minter.as_mut())
+        self.entry_mut(handle).and_then(|entry| entry.minter.as_mut())
     }
 
     /// Writes an error and, if the keeper of the state caused it, the keeper's explanation. Returns the status.

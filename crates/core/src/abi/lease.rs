@@ -255,7 +255,10 @@ impl Handles {
     /// assert_eq!(status, frazil::Code::Closed as u32);
     /// ```
     pub fn lease(&mut self, frame: &mut Frame, registry: &mut Registry, handle: f64, call: u32) -> u32 {
-        self.try_lease(frame, registry, handle, call).map_or_else(|error| frame.refuse(error), |()| 0)
+        let status = self.try_lease(frame, registry, handle, call).map_or_else(|error| frame.refuse(error), |()| 0);
+        // Whatever came of the call: it may have changed the lease before it was refused.
+        self.draw_line(frame, if call == lease_call::OPEN { frame.number(slot::HANDLE) } else { handle });
+        status
     }
 
     fn try_lease(&mut self, frame: &mut Frame, registry: &mut Registry, handle: f64, call: u32) -> Result<()> {
@@ -269,6 +272,9 @@ impl Handles {
             }
             _ => {}
         }
+        // First, so that no line leads to a state of which a call that was stopped halfway has left nothing. Opening has no handle yet, and
+        // closing drops no state.
+        self.hide_line(handle);
         let now = frame.read_clocks()?;
         let shown_ms = millisecond_of(frame.number(slot::SHOWN_MS))?;
         let ids = self.leased_mut(handle)?;

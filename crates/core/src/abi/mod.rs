@@ -10,7 +10,8 @@
 //! * **Inputs are any number**: NaN, fractions and infinities are refused here, with the rule that an integer out of range
 //!   breaks.
 //! * **A file for each feature**: what opening, reserving, `health`, `lease`, `ceiling`, `segment` and `local` read and write is in
-//!   `opening.rs`, `reservation.rs`, `health.rs`, `lease.rs`, `ceiling.rs`, `segment.rs` and `local.rs`. A further feature gets a range
+//!   `opening.rs`, `reservation.rs`, `health.rs`, `lease.rs`, `ceiling.rs`, `segment.rs` and `local.rs`; what TypeScript does without a
+//!   call, in `line.rs`. A further feature gets a range
 //!   of slots and a file like these.
 //!
 //! Not covered by semantic versioning: this module serves the bindings of the same version.
@@ -21,6 +22,8 @@ mod frame;
 mod handles;
 mod health;
 mod lease;
+mod line;
+mod line_slots;
 #[cfg(feature = "std")]
 mod local;
 mod opening;
@@ -41,3 +44,5 @@ pub use opening::{IN_SECONDS, KINDS, MAX_WAIT_MS};
 pub use segment::{SEGMENT_CALLS, SEGMENT_REQUESTS, segment_call, segment_request};
 pub use slots::{NUMBERS, SLOTS, slot};
 pub use version::ABI;
+
+pub use crate::mint::Line;

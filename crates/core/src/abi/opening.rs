@@ -44,6 +44,7 @@ impl Frame {
         self.numbers[slot::MAX_BLOCK] = machine.max_block() as f64;
         self.numbers[slot::MAX_LEAD_MS] = machine.max_lead_ms as f64;
         self.numbers[slot::WAIT_MS] = wait_ms as f64;
+        self.numbers[slot::LINE] = 0.0;
     }
 
     /// Reads the layout.
@@ -133,6 +134,7 @@ impl Handles {
         frame.write_opened(generator.machine(), 0);
         frame.numbers[slot::HANDLE] =
             if private { self.insert(Minter::Generator(generator)) } else { self.insert_shared(generator) };
+        self.draw_line(frame, frame.numbers[slot::HANDLE]);
         Ok(())
     }
 }

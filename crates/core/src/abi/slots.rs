@@ -124,6 +124,8 @@ slots! {
         PROCESS_FROM_MS = 111;
         /// In: the first Unix millisecond after that of the call.
         PROCESS_UNTIL_MS = 112;
+        /// Out: where the line slots of the generator are, as if they were slots of the frame; 0 if there are none.
+        LINE = 113;
     }
     /// What `health` writes.
     HEALTH = 128..144 {

@@ -23,6 +23,8 @@ use super::readings::{Anchor, MAX_DRIFT_MS, Readings, difference_ms, drift_ms};
 use crate::asking::MAX_BACKOFF_MS;
 use crate::error::{Code, Error, Result};
 use crate::layout::{Geometry, Layout};
+#[cfg(feature = "abi")]
+use crate::mint::Line;
 use crate::mint::{Generator, Health, Key, Machine, Reservation, Stats, Window};
 
 /// The condition of a lease at a time.
@@ -380,6 +382,13 @@ impl LeasedGenerator {
     #[cfg(feature = "abi")]
     pub(crate) const fn generator(&self) -> &Generator {
         &self.generator
+    }
+
+    /// The line of the state, and the address of the state: without a lease the state is closed, or its window is empty. None with the
+    /// time of the store, which can be lost without a call.
+    #[cfg(feature = "abi")]
+    pub(crate) fn line(&self) -> Option<(Line, usize)> {
+        if self.options.id_time == IdTime::Wall { self.generator.line() } else { None }
     }
 
     /// The estimate of the store's clock at monotonic time 0, which may be before 1970.

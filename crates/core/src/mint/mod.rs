@@ -2,6 +2,8 @@
 
 mod generator;
 mod keeper;
+#[cfg(feature = "abi")]
+mod line;
 mod machine;
 mod options;
 mod registry;
@@ -13,6 +15,8 @@ mod unshared;
 
 pub use generator::Generator;
 pub use keeper::{Keeper, StateFile};
+#[cfg(feature = "abi")]
+pub use line::Line;
 pub use machine::{Block, ClockIds, FastPath, Key, MAX_LEAD_MS, Machine, Outcome, SequenceStart, Window};
 pub use options::GeneratorOptions;
 #[cfg(feature = "abi")]

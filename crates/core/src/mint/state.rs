@@ -35,6 +35,8 @@
 //! Not covered: which IDs may be issued (`machine/`), and the loop that swaps the word (`reservation.rs`).
 
 use alloc::boxed::Box;
+#[cfg(not(frazil_loom))]
+use core::mem::offset_of;
 
 use super::machine::{ClockIds, EXHAUSTED, Key, Machine, SequenceStart, Window};
 use super::sync::{AtomicU64, Ordering};
@@ -43,7 +45,7 @@ use crate::layout::Geometry;
 /// What all generators of one geometry and node id share. It has a pair of cache lines to itself, so that minting does not slow
 /// down other states (x86-64 fetches adjacent lines in pairs).
 #[derive(Debug)]
-#[repr(align(128))]
+#[repr(C, align(128))]
 pub(crate) struct State {
     word: AtomicU64,
     /// As in [`StateAtomics`]. Here it only grows.
@@ -56,6 +58,11 @@ pub(crate) struct State {
     /// For each clock id, the first tick it may be used for. Empty if the layout has no clock field.
     clocks: Box<[AtomicU64]>,
 }
+
+// Where the line finds them (`line.rs`).
+#[cfg(not(frazil_loom))]
+const _: () =
+    assert!(offset_of!(State, word) == 0 && offset_of!(State, origin) == 8 && offset_of!(State, until_ms) == 16, "the line");
 
 impl State {
     pub(crate) fn new(geometry: &Geometry, start: SequenceStart) -> Self {

@@ -102,6 +102,7 @@ impl Counters {
     }
 
     /// Records a reading of the clock. `before_ms` is the reading that was recorded before this one was taken.
+    #[cfg_attr(not(feature = "std"), inline(never))] // one copy in the module instead of one for each caller
     pub(crate) fn read(&self, before_ms: u64, now_ms: u64) {
         if now_ms != before_ms {
             self.read_ms.store(now_ms, Ordering::Release);

@@ -33,11 +33,14 @@ export type Answers = readonly [
   meanings?: Numbered<string>,
 ];
 
-/** A binding with typed views of its frame. @internal */
+/** A binding with typed views of its frame. They reach to the end of the memory, as far as lines lead (`Snowflake`). @internal */
 export class Port {
   #buffer: ArrayBufferLike | undefined;
-  #numbers!: Float64Array;
-  #ids!: BigUint64Array;
+  /** `numbers` and `ids` without a look whether the memory has grown. If it has, all elements are missing. */
+  doubles!: Float64Array;
+  wholes!: BigUint64Array;
+  /** The halves of `wholes`. */
+  words!: Uint32Array;
 
   constructor(readonly binding: Binding<StateFiles>) {}
 
@@ -48,20 +51,21 @@ export class Port {
     const buffer = this.binding.buffer();
     if (this.#buffer === buffer) return;
     this.#buffer = buffer;
-    this.#numbers = new Float64Array(buffer, offset, Frame.NUMBERS);
-    this.#ids = new BigUint64Array(buffer, offset + 8 * Frame.NUMBERS, Frame.IDS);
+    this.doubles = new Float64Array(buffer, offset);
+    this.wholes = new BigUint64Array(buffer, offset + 8 * Frame.NUMBERS);
+    this.words = new Uint32Array(buffer, offset + 8 * Frame.NUMBERS);
   }
 
   /** The slots of the frame: numbers by `Slot`. */
   get numbers(): Float64Array {
     this.#refreshViews();
-    return this.#numbers;
+    return this.doubles;
   }
 
   /** The IDs of the frame. */
   get ids(): BigUint64Array {
     this.#refreshViews();
-    return this.#ids;
+    return this.wholes;
   }
 
   /** The name of the option or argument that the last refusal is about. */

@@ -42,6 +42,7 @@ export enum Slot {
   FIELDS = 41,
   PROCESS_FROM_MS = 111,
   PROCESS_UNTIL_MS = 112,
+  LINE = 113,
   LEAD_MS = 128,
   WORST_LEAD_MS = 129,
   STEPS_BACK = 130,
@@ -140,7 +141,7 @@ export enum Frame {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 113815721,
+  ABI = 2191350259,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */

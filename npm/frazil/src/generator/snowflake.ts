@@ -58,6 +58,9 @@ const OPEN_LOCAL = Symbol();
 /** Tells the constructor to start opening a state file on another thread. */
 const OPEN_LOCAL_ASYNC = Symbol();
 
+/** Asks for an ID of the block or of the line, and for no other. */
+const QUICKLY = Symbol();
+
 /** How many bits a number holds exactly. */
 const NUMBER_BITS = 53;
 
@@ -159,6 +162,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #blockSize = 0;
   #fromMs = 0;
   #untilMs = 0;
+  /** The first of the line slots; 0 if there are none: see `#nextByClock`. */
+  #line = 0;
+  /** What the clock showed in the last call that was to mint quickly. */
+  #shownMs = 0;
   /** Mints one ID, without a block. Absent after `close()`, and where a lease has to be asked first. */
   #mint: ((now: number) => bigint) | undefined;
   /** At this time `next()` reserves a block and mints no ID alone: one was minted alone at it, or a call was refused. */
@@ -275,14 +282,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       });
       this.next = () => {
         if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
-        const id = this.#nextByClock();
+        const id = this.#nextByClock() as bigint;
         if (!this.#isOfThisTurn && this.#cursor < this.#end) {
           this.#isOfThisTurn = true;
           endTurn();
         }
         return id;
       };
-    } else this.next = this.#nextByClock;
+    } else this.next = this.#nextByClock as () => bigint;
     if (now !== undefined && typeof now !== "function")
       throw describedError("INVALID_OPTION", "now", now, PackageRule.FUNCTION);
     const session = Object(kind)[SESSION] ? (kind as Session) : undefined;
@@ -350,6 +357,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     // Read after the call: if opening grows WebAssembly's memory, older views have length 0.
     const { numbers } = this.#port as Port;
     this.#handle = numbers[Slot.HANDLE] as number;
+    this.#line = numbers[Slot.LINE] as number;
     if (Host.MOVING_CLOCK && !this.#session) {
       const { calls, frame } = (this.#port as Port).binding;
       const { next } = calls;
@@ -400,25 +408,59 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   declare readonly next: () => bigint;
 
-  readonly #nextByClock = (): bigint => {
+  /** `QUICKLY`: `undefined` in place of a reservation, and the time in `#shownMs`. */
+  readonly #nextByClock = (how?: unknown): bigint | undefined => {
     const now = this.#clock();
     let answered: number | undefined;
     // `#hasIdAt`, inlined: every ID takes this path. A replaced clock may return an object, and comparing an object
     // runs user code, so the cursor is compared last.
     if (now >= this.#fromMs && now < this.#untilMs) {
       if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
-    } else if (Host.MOVING_CLOCK && now !== this.#reserveAtMs && typeof now === "number" && this.#mint !== undefined) {
-      // One ID by one call of the core, for a program that mints now and then: a block would take views of the frame and a copy.
-      const id = this.#mint(now);
-      if (id !== NO_ID || (this.#port as Port).numbers[Slot.STATUS] === 0) {
-        if (this.#untilMs !== 0) this.#dropBlock();
-        this.#reserveAtMs = now;
-        this.#reservations++;
-        this.#reserved++;
-        return id;
+    } else if (typeof now === "number" && (!Host.MOVING_CLOCK || now !== this.#reserveAtMs)) {
+      // One ID in a tick of which the state has issued none, without a call of the core: the rule is `crates/core/src/mint/line.rs`, and
+      // `crates/core/src/abi/line.rs` says what is where. No other thread has this memory, and no user code runs in here. In a function
+      // of its own it would be optimised apart from the rest, and some thousand calls later.
+      const at = this.#line;
+      if (at !== 0) {
+        const { doubles, wholes, words } = this.#port as Port;
+        const epochMs = doubles[at] as number;
+        const tickMs = doubles[at + 1] as number;
+        const ticks = (now - epochMs) / tickMs;
+        const tick = ticks - (ticks % 1);
+        const startMs = epochMs + tick * tickMs;
+        const endMs = startMs + tickMs;
+        const first = tick * (doubles[at + 3] as number);
+        // The word, and after it the start and the end of the window.
+        const state = doubles[at + 7] as number;
+        // Comparisons of a bigint with a number are exact. Where there is no line, and of memory that has grown, they are false.
+        if (
+          startMs <= now &&
+          endMs <= (doubles[at + 2] as number) &&
+          (wholes[state] as bigint) <= first &&
+          (wholes[state + 1] as bigint) <= startMs &&
+          (wholes[state + 2] as bigint) >= endMs
+        ) {
+          // What is stored is taken modulo 2^32. The first word of a tick is even.
+          words[2 * state] = first | 1;
+          words[2 * state + 1] = first / 2 ** 32;
+          doubles[at + 8] = now;
+          const time = tick * (doubles[at + 4] as number);
+          words[0] = time | (doubles[at + 5] as number);
+          words[1] = (time / 2 ** 32) | (doubles[at + 6] as number);
+          return this.#alone(now, wholes[0] as bigint);
+        }
       }
-      // Asked once more, a state file whose lock another process holds would make the call wait once more.
-      answered = (this.#port as Port).numbers[Slot.STATUS];
+      if (Host.MOVING_CLOCK && how !== QUICKLY && this.#mint !== undefined) {
+        // One ID by one call of the core, where there is no line: a block would take views of the frame and a copy.
+        const id = this.#mint(now);
+        if (id !== NO_ID || (this.#port as Port).numbers[Slot.STATUS] === 0) return this.#alone(now, id);
+        // Asked once more, a state file whose lock another process holds would make the call wait once more.
+        answered = (this.#port as Port).numbers[Slot.STATUS];
+      }
+    }
+    if (how === QUICKLY) {
+      this.#shownMs = now;
+      return undefined;
     }
     return this.#refill(now, this.#maxWaitMs, answered);
   };
@@ -453,10 +495,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly nextAsync = async (options?: AsyncOptions): Promise<bigint> => {
     const signal = signalOf(options);
     signal?.throwIfAborted();
-    return this.#retry(signal, () => {
-      const now = this.#clock();
-      return this.#hasIdAt(now) ? (this.#ids[this.#cursor++] as bigint) : this.#refill(now, 0);
-    });
+    return this.#retry(signal, () => this.#nextByClock(QUICKLY) ?? this.#refill(this.#shownMs, 0));
   };
 
   /**
@@ -464,8 +503,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * with a state file it may flush the disk, as any call. Throws the other errors of `next`.
    */
   readonly tryNext = (): bigint | undefined => {
-    const now = this.#clock();
-    if (this.#hasIdAt(now)) return this.#ids[this.#cursor++] as bigint;
+    const quick = this.#nextByClock(QUICKLY);
+    if (quick !== undefined) return quick;
+    const now = this.#shownMs;
     if (Host.FILES && this.#isLocal && isObstructed(this.#requirePort(), this.#handle, now)) return undefined;
     const id = this.#tryRefill(now, 0);
     // A refusal of the clock that says when to retry is retryable, and no lease has to hear of it (`Session.refused`): an error
@@ -578,6 +618,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#finalCounts = counts;
     this.#closed = true;
     if (Host.MOVING_CLOCK) this.#mint = undefined;
+    this.#line = 0;
     this.#dropBlock();
     if ((this.#isPrivate || (Host.FILES && this.#isLocal)) && this.#port !== undefined) {
       unclosed?.unregister(this);
@@ -606,6 +647,15 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   #hasIdAt(now: number): boolean {
     return typeof now === "number" && now >= this.#fromMs && now < this.#untilMs && this.#cursor < this.#end;
+  }
+
+  /** Counts an ID that was minted without a block, and returns it. */
+  #alone(now: number, id: bigint): bigint {
+    if (this.#untilMs !== 0) this.#dropBlock();
+    if (Host.MOVING_CLOCK) this.#reserveAtMs = now;
+    this.#reservations++;
+    this.#reserved++;
+    return id;
   }
 
   /** How many IDs all calls have taken from the block or directly from the core. It never decreases. */

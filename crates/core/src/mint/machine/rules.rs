@@ -113,6 +113,12 @@ impl Machine {
         self
     }
 
+    /// Whether no key decides where sequences start.
+    #[cfg(feature = "abi")]
+    pub(crate) const fn starts_at_zero(&self) -> bool {
+        self.start.is_none()
+    }
+
     /// Answers which IDs may be issued when the state is `word`, its clock ids are `clocks` and the clock shows `now_ms`: up to
     /// `want` IDs, at least one, and as many as the lead and the window allow.
     ///

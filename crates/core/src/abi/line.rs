@@ -1,0 +1,84 @@
+//! The lines of a frame: where TypeScript finds the numbers of a line, and where it says what the clock showed.
+//!
+//! Each handle has nine numbers of its own at an address that stays, its *line slots*. They lead to the state of the generator, where
+//! TypeScript reads and writes the word, between two calls of the core: the memory belongs to one thread (`crates/wasm`).
+//!
+//! * **Never a state that is gone**: the slots are written in the call that begins, replaces, ends or releases a state.
+//! * **The window of today**: TypeScript reads its start and its end in the state, which a lease or another generator may have moved.
+//! * **Nothing uncounted**: the last reading of the clock is left here, and counted before the next one ([`Handles::see_line`]).
+//! * Not covered: the rule, which is [`Line`](super::Line)'s; and memory that threads share.
+
+use alloc::boxed::Box;
+
+use super::frame::Frame;
+use super::handles::{Handles, Minter};
+use super::line_slots::LineSlots;
+use super::slots::slot;
+
+/// How far an address lies behind another one, in steps of 8 bytes. All of them are multiples of 8.
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_wrap, reason = "the memory of a module ends at 2^32")]
+const fn distance(from: usize, to: usize) -> f64 {
+    (to.wrapping_sub(from) as isize >> 3) as f64
+}
+
+impl Handles {
+    /// A handle table whose memory belongs to the thread that calls it, so that lines lead into it: opening writes into the slot `LINE`
+    /// where the line slots of the handle are.
+    ///
+    /// ```
+    /// use frazil::Registry;
+    /// use frazil::abi::{Frame, Handles, slot};
+    /// let mut frame = Frame::new();
+    /// Handles::with_lines().open(&mut frame, &mut Registry::new());
+    /// assert_eq!(frame.numbers[slot::LINE], 0.0); // a frame of zeros is no layout, and nothing was opened
+    /// ```
+    #[must_use]
+    pub const fn with_lines() -> Self {
+        let mut handles = Self::new();
+        handles.has_lines = true;
+        handles
+    }
+
+    /// Takes the line of a handle away until it is drawn again.
+    pub(super) fn hide_line(&self, handle: f64) {
+        if let Some(line) = self.entry(handle).and_then(|entry| entry.line.as_ref()) {
+            line.hide();
+        }
+    }
+
+    /// Writes the line of a handle into its slots, and the place of the first one into the frame, as a slot's.
+    pub(super) fn draw_line(&mut self, frame: &mut Frame, handle: f64) {
+        if !self.has_lines {
+            return;
+        }
+        let Some(entry) = self.entry_mut(handle) else { return };
+        let line = match &entry.minter {
+            Some(Minter::Generator(generator)) => generator.line(),
+            Some(Minter::Leased(ids)) => ids.line(),
+            _ => None,
+        };
+        let slots = entry.line.get_or_insert_with(Box::default);
+        let state = line.map_or(0, |(_, state)| state);
+        slots.draw(line.map(|(line, _)| line), distance(frame.ids.as_ptr().addr(), state));
+        // Exposed, since TypeScript reads and writes it.
+        let place = core::ptr::from_ref::<LineSlots>(slots).expose_provenance();
+        frame.set_number(slot::LINE, distance(frame.numbers.as_ptr().addr(), place));
+    }
+
+    /// Counts what the clock showed when TypeScript took an ID by the line of this handle. To be called before what reads the clock anew or
+    /// tells the counters.
+    ///
+    /// ```
+    /// frazil::abi::Handles::with_lines().see_line(0.0); // of a handle that is not open: nothing
+    /// ```
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time at which an ID was issued")]
+    pub fn see_line(&self, handle: f64) {
+        if let Some(entry) = self.entry(handle)
+            && let (Some(slots), Some(minter)) = (&entry.line, &entry.minter)
+            && let bits @ 1.. = slots.take_seen()
+            && let Ok(generator) = minter.generator()
+        {
+            generator.see(f64::from_bits(bits) as u64);
+        }
+    }
+}

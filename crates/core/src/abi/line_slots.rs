@@ -1,0 +1,58 @@
+//! The line slots of a handle: `line.rs` says what they are for.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use crate::mint::Line;
+
+/// 64-bit floats. They are atomic because TypeScript writes them, which Rust does not see.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub(super) struct LineSlots {
+    // As in [`Line`].
+    epoch_ms: AtomicU64,
+    tick_ms: AtomicU64,
+    /// 0 if there is no line: no tick ends before that.
+    end_ms: AtomicU64,
+    word_step: AtomicU64,
+    id_step: AtomicU64,
+    /// The node id in its bits of an ID, in two halves.
+    node_low: AtomicU64,
+    node_high: AtomicU64,
+    /// Where the state is, in steps of 8 bytes from the IDs of the frame on.
+    state: AtomicU64,
+    /// What the clock showed last, if that is not counted yet; else 0.
+    seen_ms: AtomicU64,
+}
+
+impl LineSlots {
+    pub(super) fn draw(&self, line: Option<Line>, state: f64) {
+        let write = |slot: &AtomicU64, number: f64| slot.store(number.to_bits(), Ordering::Relaxed);
+        let Some(line) = line else { return self.hide() };
+        write(&self.epoch_ms, line.epoch_ms);
+        write(&self.tick_ms, line.tick_ms);
+        write(&self.end_ms, line.end_ms);
+        write(&self.word_step, line.word_step);
+        write(&self.id_step, line.id_step);
+        write(&self.node_low, line.node_low);
+        write(&self.node_high, line.node_high);
+        write(&self.state, state);
+    }
+
+    /// The last reading since this was called, as the bits of a float; 0 if there was none.
+    pub(super) fn take_seen(&self) -> u64 {
+        let bits = self.seen_ms.load(Ordering::Relaxed);
+        self.seen_ms.store(0, Ordering::Relaxed);
+        bits
+    }
+
+    /// Leads nowhere until it is drawn again.
+    pub(super) fn hide(&self) {
+        self.end_ms.store(0, Ordering::Relaxed);
+    }
+
+    /// Leads nowhere, as a new one.
+    pub(super) fn clear(&self) {
+        self.hide();
+        self.take_seen();
+    }
+}

@@ -1,0 +1,149 @@
+//! The line: one ID in a new tick, as arithmetic that TypeScript does on the state itself.
+//!
+//! A call across the boundary costs more than all that it decides, if it comes once in a millisecond: its code and data are not in
+//! the caches. But as long as the clock is in a later tick than the last ID, [`Machine::reserve`] for one ID is two linear
+//! functions of the tick: the next word is `tick * word_step + 1`, and the ID `tick * id_step` with the node id. So the core
+//! publishes these numbers (the *line*), and TypeScript asks the core only where the line has no answer.
+//!
+//! * **No other ID than the machine's**: `tests/line` compares [`Line::next`] with [`Machine::reserve`] for every word, window and
+//!   reading of small layouts, and at the edges of all others.
+//! * **Exact in doubles**: ticks and times are below 2^53; a step is a power of two, so its products are exact below 2^64; and what has 64
+//!   bits is halved: `ToUint32` of a double is exact modulo 2^32. No line exists for a layout whose last tick ends beyond 2^53.
+//! * **Only where the word and the window decide**: not with clock ids, whose cells decide too, nor with keyed starts of the sequence.
+//! * Not covered: who may read and write the state. `abi/line.rs` and `npm/frazil/src/generator/snowflake.ts` say that.
+
+use super::generator::Generator;
+use super::keeper::StateRef;
+#[cfg(feature = "std")]
+use super::machine::Window;
+use super::machine::{Machine, SequenceStart};
+use super::state::State;
+use super::sync::Ordering;
+use crate::layout::MAX_SAFE_INTEGER;
+
+/// The numbers of a line.
+///
+/// ```
+/// use frazil::abi::Line;
+/// use frazil::mint::{Machine, Window};
+/// use frazil::{Layout, Node};
+/// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
+/// let line = Line::of(&machine).unwrap();
+/// let now_ms = 1_704_067_200_100.0; // tick 100
+/// assert_eq!(line.next(5 << 12, Window::OPEN, now_ms), Some(((100 << 12) | 1, (100 << 22) | (7 << 12))));
+/// assert_eq!(line.next((100 << 12) | 1, Window::OPEN, now_ms), None); // an ID of tick 100 is issued: ask the core
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Line {
+    /// Unix milliseconds of tick 0.
+    pub epoch_ms: f64,
+    /// The length of a tick in milliseconds.
+    pub tick_ms: f64,
+    /// The end of the last tick, in Unix milliseconds.
+    pub end_ms: f64,
+    /// How far the words of two ticks lie apart: a power of two.
+    pub word_step: f64,
+    /// How far the IDs of two ticks lie apart: a power of two.
+    pub id_step: f64,
+    /// The node id in its bits of an ID: the lower half.
+    pub node_low: f64,
+    /// The upper half.
+    pub node_high: f64,
+}
+
+impl Line {
+    /// The line of a machine. `None` if more than the word and the window decides, or if a time is not exact in a double.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "halves; at most 2^53, or a power of two")]
+    pub fn of(machine: &Machine) -> Option<Self> {
+        let (g, node) = (&machine.geometry, machine.node);
+        if g.clock.bits > 0 || !machine.starts_at_zero() || g.end_ms() >= MAX_SAFE_INTEGER {
+            return None;
+        }
+        Some(Self {
+            epoch_ms: g.epoch_ms as f64,
+            tick_ms: g.tick_ms.get() as f64,
+            end_ms: (g.end_ms() + 1) as f64,
+            word_step: (1_u64 << (g.low_bits() & 63)) as f64,
+            id_step: (1_u64 << (g.time.shift & 63)) as f64,
+            node_low: f64::from(node as u32),
+            node_high: f64::from((node >> 32) as u32),
+        })
+    }
+
+    /// The next word and the ID, if the line has an answer for a reading of the clock. This is what `#nextByClock` of `snowflake.ts` does, step
+    /// by step: the module does not contain it.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn next(&self, word: u64, window: Window, now_ms: f64) -> Option<(u64, u64)> {
+        let Self { epoch_ms, tick_ms, end_ms, word_step, id_step, node_low, node_high } = *self;
+        // A quotient may be rounded up to the next tick, which then begins after the reading.
+        let ticks = (now_ms - epoch_ms) / tick_ms;
+        let tick = ticks - ticks % 1.0;
+        let starts_ms = epoch_ms + tick * tick_ms;
+        let ends_ms = starts_ms + tick_ms;
+        // In TypeScript no word is at most that of a tick that is negative or no number.
+        let is_tick = tick >= 0.0 && starts_ms <= now_ms && ends_ms <= end_ms;
+        if !is_tick || double(window.from_ms) > starts_ms || double(window.until_ms) < ends_ms {
+            return None;
+        }
+        let first = halves(tick * word_step);
+        let [low, high] = split(word);
+        if high > first[1] || (high == first[1] && low > first[0]) {
+            return None;
+        }
+        // A word step is even: without an overflow of the lower half.
+        Some((
+            joined([first[0] + 1, first[1]]),
+            joined(halves(tick * id_step)) | joined([halves(node_low)[0], halves(node_high)[0]]),
+        ))
+    }
+}
+
+impl Generator {
+    /// The line of this generator, and the address of its state, whose first three numbers are the word, the start of the window with 0 for
+    /// the start of the sequence, and its end. `None` for a state that a keeper has.
+    pub(crate) fn line(&self) -> Option<(Line, usize)> {
+        match &self.state {
+            StateRef::Own(state) => {
+                let line = Line::of(&self.machine).filter(|_| state.start == SequenceStart::Zero)?;
+                // Exposed, since TypeScript reads and writes it.
+                Some((line, core::ptr::from_ref::<State>(state).expose_provenance()))
+            }
+            #[cfg(feature = "std")]
+            StateRef::Kept(_) => None,
+        }
+    }
+
+    /// Counts a reading of the clock that was taken after all others that were counted.
+    pub(crate) fn see(&self, now_ms: u64) {
+        self.counters.read(self.counters.read_ms.load(Ordering::Relaxed), now_ms);
+    }
+}
+
+/// The lower and the upper half of a number of 64 bits.
+#[cfg(feature = "std")]
+#[expect(clippy::cast_possible_truncation, reason = "that is what a half is")]
+const fn split(number: u64) -> [u32; 2] {
+    [number as u32, (number >> 32) as u32]
+}
+
+#[cfg(feature = "std")]
+const fn joined([low, high]: [u32; 2]) -> u64 {
+    (high as u64) << 32 | low as u64
+}
+
+/// A number of 64 bits as a double, from its halves. What is not exact is beyond every time.
+#[cfg(feature = "std")]
+fn double(number: u64) -> f64 {
+    let [low, high] = split(number).map(f64::from);
+    high * 4_294_967_296.0 + low
+}
+
+/// `ToUint32` of a double and of its 2^32nd part.
+#[cfg(feature = "std")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and below 2^64")]
+const fn halves(number: f64) -> [u32; 2] {
+    [number as u64 as u32, (number / 4_294_967_296.0) as u64 as u32]
+}

@@ -1,0 +1,209 @@
+// A program of `line.test.mjs`: what must hold of IDs that are minted without a call of the core. Its argument names one of these; it
+// prints whether that holds, as JSON. In a folder with a changed copy of the package it tests that copy.
+import { Layout, Snowflake } from "frazil";
+import { lease } from "frazil/lease";
+import { MemoryLeaseStore } from "frazil/testing";
+
+/** Beyond the start of the process. */
+const start = Date.now() + 60_000;
+let ms = start;
+Date.now = () => ms;
+
+const codeOf = (call) => {
+  try {
+    return call();
+  } catch (error) {
+    return error.code;
+  }
+};
+const increasing = (ids) => ids.every((id, at) => at === 0 || ids[at - 1] < id);
+
+/** The IDs of three generators of one state, which mint in any order on a clock that moves on and back. */
+function onSharedState() {
+  const generators = [0, 0, 10].map((maxLeadMs) => new Snowflake({ node: 5, maxLeadMs, maxWaitMs: 0 }));
+  const issued = generators.map(() => []);
+  let seed = 1;
+  const random = (below) => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % below;
+  };
+  for (let round = 0; round < 20_000; round++) {
+    ms += [0, 0, 0, 1, 1, 1, 2, 7, -1, -3][random(10)];
+    const at = random(3);
+    const ids = generators[at];
+    const call = [ids.next, ids.next, () => ids.tryNext() ?? "none", () => ids.nextMany(3)][random(4)];
+    const answer = codeOf(call);
+    if (typeof answer !== "string") issued[at].push(...[answer].flat());
+  }
+  const all = issued.flat();
+  return all.length > 10_000 && new Set(all).size === all.length && issued.every(increasing);
+}
+
+const [time, node, sequence] = ["time", "node", "sequence"].map((kind) => (bits) => ({ kind, bits }));
+const LAYOUTS = [
+  "default",
+  "sonyflake",
+  "safe53",
+  { epochMs: 0, unsigned: true, fields: [node(10), time(42), sequence(12)] },
+  { epochMs: 5, unsigned: true, fields: [sequence(20), time(44)] },
+  { epochMs: 1_700_000_000_000, tickMs: 3, fields: [time(20), sequence(12), node(31)] },
+  { epochMs: 1_700_000_000_000, tickMs: 1000, fields: [time(31), node(1), sequence(31)] },
+  { epochMs: start - 5, unsigned: true, fields: [time(11), node(1), sequence(52)] },
+];
+
+/** Whether the first ID of each tick is the one that the layout composes, up to the end of the time field. */
+function inEveryLayout() {
+  return LAYOUTS.every((given) => {
+    const layout = Layout.from(given);
+    const ticks = 2 ** layout.fields.find(({ kind }) => kind === "time").bits;
+    const hasNode = layout.fields.some(({ kind }) => kind === "node");
+    const parts = hasNode ? { node: 1 } : {};
+    let shownMs = 0;
+    const ids = new Snowflake({ layout, node: hasNode ? 1 : "none", now: () => shownMs, maxWaitMs: 0 });
+    const endMs = layout.epochMs + ticks * layout.tickMs;
+    const middle = Math.floor(ticks / 3);
+    const starts = [0, 1, 2, middle, middle + 1, ticks - 2, ticks - 1].map(
+      (tick) => layout.epochMs + tick * layout.tickMs,
+    );
+    shownMs = layout.epochMs - 0.5;
+    if (codeOf(ids.next) !== "CLOCK_BEFORE_EPOCH") return false;
+    for (const startsMs of starts) {
+      shownMs = startsMs + layout.tickMs - 0.25;
+      if (ids.next() !== layout.compose({ timestampMs: startsMs, sequence: 0, ...parts })) return false;
+      if (ids.next() !== layout.compose({ timestampMs: startsMs, sequence: 1, ...parts })) return false;
+    }
+    shownMs = endMs;
+    return codeOf(ids.next) === "TIME_EXHAUSTED";
+  });
+}
+
+/** Whether steps back are counted from what the clock showed when an ID was minted without the core. */
+function countsSteps() {
+  const ids = new Snowflake({ node: 6, maxLeadMs: 1000, maxWaitMs: 0, now: () => ms });
+  const other = new Snowflake({ node: 6, maxLeadMs: 1000, maxWaitMs: 0 });
+  const same = new Snowflake({ node: 6, maxLeadMs: 1000, maxWaitMs: 0 });
+  ids.next();
+  other.next();
+  ms += 1000;
+  ids.next();
+  same.next();
+  ms -= 500;
+  ids.next();
+  other.next();
+  return [ids, other, same].every((one) => one.stats().stepsBack === 1 && one.stats().largestStepBackMs === 500);
+}
+
+/** Whether a closed generator stays closed, also when its handle belongs to another one. */
+function staysClosed() {
+  const ids = new Snowflake({ node: 7, now: () => ms });
+  ids.next();
+  ids.close();
+  const another = new Snowflake({ node: 8, now: () => ms });
+  ms++;
+  another.next();
+  ms++;
+  return codeOf(ids.next) === "CLOSED" && codeOf(ids.tryNext) === "CLOSED" && typeof another.next() === "bigint";
+}
+
+/** Whether a generator hears that one with a longer lead was opened, of which a predecessor may have issued more. */
+function beginsLater() {
+  ms = Math.ceil(performance.timeOrigin) + 1;
+  const ids = new Snowflake({ node: 9, maxLeadMs: 0, maxWaitMs: 0 });
+  const first = codeOf(ids.next);
+  new Snowflake({ node: 9, maxLeadMs: 10, maxWaitMs: 0 });
+  ms++;
+  const refused = codeOf(ids.next);
+  ms += 10;
+  return typeof first === "bigint" && refused === "CLOCK_BACKWARD" && typeof ids.next() === "bigint";
+}
+
+/** Whether a lease mints in its window only, with the node id of the lease that is held. */
+async function underLease() {
+  const store = new MemoryLeaseStore();
+  await store.init({ scope: "default", layout: "default" });
+  const ids = await lease(store, { maxWaitMs: 0 });
+  ids.next();
+  ms += 1000;
+  const first = Layout.named("default").decode(ids.next()).node === ids.node;
+  ms += 60_000;
+  const expired = codeOf(ids.next);
+  ms -= 60_000 - 1;
+  const back = typeof ids.next();
+  const closing = ids.close();
+  ms++;
+  const closed = codeOf(ids.next);
+  await closing;
+  return first && expired === "LEASE_EXPIRED" && back === "bigint" && closed === "CLOSED";
+}
+
+/** Whether generators go on when the memory of the module has grown. */
+function growsMemory() {
+  const ids = new Snowflake({ node: 10, now: () => ms });
+  const bytes = () => globalThis[Symbol.for("frazil")].connect().binding.memory.buffer.byteLength;
+  ids.next();
+  const before = bytes();
+  const others = [];
+  while (bytes() === before) others.push(new Snowflake({ node: 10, now: () => ms }));
+  const issued = [];
+  for (let round = 0; round < 10; round++) {
+    ms += round % 2;
+    issued.push(ids.next());
+  }
+  others[0].next();
+  return increasing(issued);
+}
+
+/** Whether a generator that is closed by the object that its clock shows issues nothing. */
+function refusesObjects() {
+  let shown = ms;
+  Date.now = () => shown;
+  const shared = new Snowflake({ node: 12, maxWaitMs: 0 });
+  shared.next();
+  // The block is looked at by two comparisons.
+  let comparisons = 0;
+  shown = {
+    valueOf: () => {
+      if (++comparisons > 2) shared.close();
+      return ms + 1;
+    },
+  };
+  return typeof codeOf(shared.tryNext) === "string";
+}
+
+/** Whether the first ID of a tick takes no call of the core, whatever else is open, and the second one takes one. */
+async function asksNothing() {
+  let count = 0;
+  const { calls } = Snowflake.port().binding;
+  const { next, reserve } = calls;
+  calls.next = (...given) => ++count && next(...given);
+  calls.reserve = (...given) => ++count && reserve(...given);
+  const ids = new Snowflake({ node: 7 });
+  const scattered = new Snowflake({ node: 8, sequenceStart: "random" });
+  const store = new MemoryLeaseStore();
+  await store.init({ scope: "default", layout: "default" });
+  const leased = await lease(store);
+  for (let round = 0; round < 50; round++) {
+    for (const call of [ids.next, ids.tryNext, ids.nextString, ids.nextAsync, leased.next, leased.tryNext]) {
+      ms++;
+      await call();
+    }
+  }
+  const ofFirst = count;
+  ids.next();
+  scattered.next();
+  return ofFirst === 0 && count > 1;
+}
+
+const SCENARIOS = {
+  asksNothing,
+  onSharedState,
+  inEveryLayout,
+  countsSteps,
+  staysClosed,
+  beginsLater,
+  underLease,
+  growsMemory,
+  refusesObjects,
+};
+const holds = await SCENARIOS[process.argv[2]]();
+process.stdout.write(JSON.stringify(holds), () => process.exit());

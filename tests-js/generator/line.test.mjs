@@ -1,0 +1,78 @@
+//! docs/safety.md: 34
+// IDs that TypeScript mints on the state itself, without a call of the core (`#nextByClock` of `snowflake.ts`): on WebAssembly.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { copyPackage } from "../core/package-copy.mjs";
+
+const program = fileURLToPath(new URL("line-main.mjs", import.meta.url));
+
+/** Whether a scenario of `line-main.mjs` holds. */
+async function holds(scenario, main = program) {
+  const env = { ...process.env, FRAZIL_BACKEND: "wasm" };
+  const { stdout } = await promisify(execFile)(process.execPath, ["--no-warnings", main, scenario], { env });
+  return JSON.parse(stdout);
+}
+
+for (const [scenario, name] of Object.entries({
+  asksNothing: "the first ID of a tick takes no call of the core, whatever else is open",
+  onSharedState: "generators of one state repeat no ID and keep their order, on a clock that moves on and back",
+  inEveryLayout:
+    "in every layout the first ID of a tick is the one that the layout composes, and none lies outside its time",
+  countsSteps: "the counters of each generator know what the clock showed",
+  staysClosed: "a closed generator issues nothing, also if its handle is used again",
+  beginsLater: "no generator issues what a predecessor with a longer lead may have issued",
+  underLease: "a lease mints in its window, and nothing once it is closed",
+  growsMemory: "a memory that has grown is found again",
+  refusesObjects: "a clock that shows an object, which closes the generator, gets no ID",
+}))
+  test(name, async () => assert.equal(await holds(scenario), true));
+
+/** By name: the scenario that must fail, what the built code has, and what the mutant has. */
+const MUTANTS = {
+  "no line": ["asksNothing", "this.#line = numbers[", "0 * numbers["],
+  "any word": ["onSharedState", "wholes[state] <= first", "wholes[state] >= 0"],
+  "the word is not written": [
+    "onSharedState",
+    "words[2 * state] = first | 1, words[2 * state + 1] = first / 2 ** 32, ",
+    "",
+  ],
+  "the word stays at the first of its tick": ["onSharedState", "first | 1", "first"],
+  "the rest of the block is kept": ["onSharedState", "return this.#untilMs !== 0 && this.#dropBlock(), ", "return "],
+  "the upper half of the word is not written": ["inEveryLayout", ", words[2 * state + 1] = first / 2 ** 32", ""],
+  "the node id is left out": ["inEveryLayout", "| doubles[at + 5]", ""],
+  "the upper half of the node id is left out": ["inEveryLayout", "| doubles[at + 6]", ""],
+  "a fraction counts": ["inEveryLayout", "ticks - ticks % 1", "ticks"],
+  "the time field has no end": ["inEveryLayout", "endMs <= doubles[at + 2] && ", ""],
+  "the reading is not told": ["countsSteps", ", doubles[at + 8] = now", ""],
+  "a closed generator keeps its line": ["staysClosed", "this.#line = 0, ", ""],
+  "the start of the window is not read": ["beginsLater", "wholes[state + 1] <= startMs && ", ""],
+  "the end of the window is not read": ["underLease", " && wholes[state + 2] >= endMs", ""],
+  "a clock may show anything": ["refusesObjects", 'typeof now == "number" && (!1', "(!1"],
+};
+
+test("a line that breaks a rule is caught", async (context) => {
+  const folder = copyPackage();
+  const file = join(folder, "dist", "node.cjs");
+  const built = readFileSync(file, "utf8");
+  const main = join(folder, "line-main.mjs");
+  cpSync(program, main);
+  assert.equal(await holds("onSharedState", main), true);
+  for (const [name, [scenario, before, after]] of Object.entries(MUTANTS)) {
+    assert.equal(built.split(before).length, 2, `${name}: the built code has ${before} once`);
+    writeFileSync(
+      file,
+      built.replace(before, () => after),
+    );
+    const isCaught = await holds(scenario, main).then(
+      (answer) => !answer,
+      () => true,
+    );
+    context.diagnostic(`${name}: ${isCaught ? "caught" : "not caught"}`);
+    assert.ok(isCaught, `${name}: not caught by ${scenario}`);
+  }
+});
