@@ -70,7 +70,8 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // stands, and failures by two clocks, 0.13; epochs and windows in seconds 0.08; for how long a lease is usable, a clock that went back
 // between two looks, and the calls of ceilings apart from those of leases, 0.24, which the clients of leases and segments have less; the
 // line, by which JavaScript mints without a call, 0.5. One copy of six functions, no notes for tools and no panic message that nothing
-// prints save 0.8, the order of the passes of `wasm-opt` 0.11, and optimising the core, the standard library and the binding together (LTO) 1.14.
+// prints save 0.8, the order of the passes of `wasm-opt` 0.11, and optimising the core, the standard library and the binding
+// together (LTO) 1.14.
 //
 // **`frazil/lease`** is the driver; `frazil` is not counted there. A third is errors that say what to do, and code for options and errors
 // that the entry has too. Kernel randomness, the warning of a lost record and calls that hear of `close()` at once take 0.4;

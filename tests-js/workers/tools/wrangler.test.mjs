@@ -23,8 +23,8 @@ const DATES = [OLDEST_DATE, newestDate(packages.wrangler)];
  * removes the comments in classes, which took 6.7 of it. One ID without a call of the module (the line) takes 0.2 of JavaScript.
  */
 const CEILINGS = [
-  ["as wrangler uploads it by default", [], 63],
-  ["with --minify", ["--minify"], 50.625],
+  ["as wrangler uploads it by default", [], 64.0625],
+  ["with --minify", ["--minify"], 51.5625],
 ];
 
 let folder;
