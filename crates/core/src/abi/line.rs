@@ -57,6 +57,10 @@ impl Handles {
             Some(Minter::Leased(ids)) => ids.line(),
             _ => None,
         };
+        // Only that of a lease comes and goes.
+        if line.is_none() && entry.line.is_none() {
+            return;
+        }
         let slots = entry.line.get_or_insert_with(Box::default);
         let state = line.map_or(0, |(_, state)| state);
         slots.draw(line.map(|(line, _)| line), distance(frame.ids.as_ptr().addr(), state));

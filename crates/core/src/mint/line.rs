@@ -72,8 +72,8 @@ impl Line {
         })
     }
 
-    /// The next word and the ID, if the line has an answer for a reading of the clock. This is what `#nextByClock` of `snowflake.ts` does, step
-    /// by step: the module does not contain it.
+    /// The next word and the ID, if the line has an answer for a reading of the clock. This is what `#nextByClock` of `snowflake.ts` does,
+    /// step by step: the module does not contain it.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn next(&self, word: u64, window: Window, now_ms: f64) -> Option<(u64, u64)> {
