@@ -5,6 +5,7 @@
  * `getBuiltinModule` (Node 21, and 22 before 22.3): in a bundle that is an ES module, `require` may be a function that throws.
  */
 const REQUIRES = {
+  "node:buffer": (): unknown => require("node:buffer"),
   "node:fs": (): unknown => require("node:fs"),
   "node:module": (): unknown => require("node:module"),
   "node:path": (): unknown => require("node:path"),
@@ -15,6 +16,7 @@ const REQUIRES = {
 };
 
 interface Builtins {
+  "node:buffer": typeof import("node:buffer");
   "node:fs": typeof import("node:fs");
   "node:module": typeof import("node:module");
   "node:path": typeof import("node:path");

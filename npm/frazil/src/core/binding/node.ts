@@ -200,8 +200,14 @@ const INSTANTIATE = `(bytes) => {
   return () => exports;
 }`;
 
-/** The bytes of the module. Its text is a file that is loaded only here, by a literal `require`, which every bundler for Node follows. */
-const wasmBytes = () => Buffer.from((require("./wasm-text.js") as typeof import("./wasm-text.js")).wasmText, "base64");
+/**
+ * The bytes of the module. Its text is a file that is loaded only here, by a literal `require`, which every bundler for Node follows. A
+ * vm context has no `Buffer`.
+ */
+function wasmBytes() {
+  const { wasmText } = require("./wasm-text.js") as typeof import("./wasm-text.js");
+  return builtin("node:buffer").Buffer.from(wasmText, "base64");
+}
 
 /** The one instance of the thread. If each vm context had its own, they would issue the same IDs. */
 function loadWasm(): Binding<StateFiles> {
