@@ -1,5 +1,5 @@
 //! docs/safety.md: 34
-// IDs that TypeScript mints on the state itself, without a call of the core (`#nextByClock` of `snowflake.ts`): on WebAssembly.
+// IDs that TypeScript mints on the state itself, without a call of the core (`#nextByLine` of `snowflake.ts`): on WebAssembly.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";

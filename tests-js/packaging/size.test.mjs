@@ -98,7 +98,7 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 const WORKER = 'export * from "frazil"; export { FrazilLeases, leased } from "frazil/workers"';
 const NUMBERS = 'export * from "frazil"; export { FrazilLeases, leased, segmented } from "frazil/workers"';
 const CEILINGS = [
-  ["the workerd entry", 13.671875 * KIB, () => bundled('export * from "frazil"', WORKERD)],
+  ["the workerd entry", 13.6875 * KIB, () => bundled('export * from "frazil"', WORKERD)],
   ["its WebAssembly module", 19.234375 * KIB, () => gzipped(readFileSync(join(root, "npm/frazil/dist/frazil.wasm")))],
   [
     "frazil/lease",
