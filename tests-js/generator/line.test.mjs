@@ -42,7 +42,11 @@ const MUTANTS = {
     "",
   ],
   "the word stays at the first of its tick": ["onSharedState", "first | 1", "first"],
-  "the rest of the block is kept": ["onSharedState", "return this.#untilMs !== 0 && this.#dropBlock(), ", "return "],
+  "the rest of the block is kept": [
+    "onSharedState",
+    "#alone(now, id) {\n    return this.#untilMs !== 0 && this.#dropBlock(), ",
+    "#alone(now, id) {\n    return ",
+  ],
   "the upper half of the word is not written": ["inEveryLayout", ", words[2 * state + 1] = first / 2 ** 32", ""],
   "the node id is left out": ["inEveryLayout", "| doubles[at + 5]", ""],
   "the upper half of the node id is left out": ["inEveryLayout", "| doubles[at + 6]", ""],

@@ -422,7 +422,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         } else if (now !== this.#reserveAtMs && typeof now === "number" && this.#mint !== undefined) {
           // One ID by one call of the core, for a program that mints now and then: a block would take views of the frame and a copy.
           const id = this.#mint(now);
-          if (id !== NO_ID || (this.#port as Port).numbers[Slot.STATUS] === 0) return this.#alone(now, id);
+          if (id !== NO_ID || (this.#port as Port).numbers[Slot.STATUS] === 0) {
+            // `#alone`, inlined: what runs once in a millisecond stays interpreted for thousands of calls.
+            if (this.#untilMs !== 0) this.#dropBlock();
+            this.#reserveAtMs = now;
+            this.#reservations++;
+            this.#reserved++;
+            return id;
+          }
           // Asked once more, a state file whose lock another process holds would make the call wait once more.
           answered = (this.#port as Port).numbers[Slot.STATUS];
         }
