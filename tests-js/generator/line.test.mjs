@@ -1,5 +1,5 @@
 //! docs/safety.md: 34
-// IDs that TypeScript mints on the state itself, without a call of the core (`#nextByClock` of `snowflake.ts`): on WebAssembly.
+// IDs that TypeScript mints on the state itself, without a call of the core (`#nextByLine` of `snowflake.ts`): on WebAssembly.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
@@ -42,7 +42,11 @@ const MUTANTS = {
     "",
   ],
   "the word stays at the first of its tick": ["onSharedState", "first | 1", "first"],
-  "the rest of the block is kept": ["onSharedState", "return this.#untilMs !== 0 && this.#dropBlock(), ", "return "],
+  "the rest of the block is kept": [
+    "onSharedState",
+    "#alone(now, id) {\n    return this.#untilMs !== 0 && this.#dropBlock(), ",
+    "#alone(now, id) {\n    return ",
+  ],
   "the upper half of the word is not written": ["inEveryLayout", ", words[2 * state + 1] = first / 2 ** 32", ""],
   "the node id is left out": ["inEveryLayout", "| doubles[at + 5]", ""],
   "the upper half of the node id is left out": ["inEveryLayout", "| doubles[at + 6]", ""],

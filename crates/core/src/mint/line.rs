@@ -72,7 +72,7 @@ impl Line {
         })
     }
 
-    /// The next word and the ID, if the line has an answer for a reading of the clock. This is what `#nextByClock` of `snowflake.ts` does,
+    /// The next word and the ID, if the line has an answer for a reading of the clock. This is what `#nextByLine` of `snowflake.ts` does,
     /// step by step: the module does not contain it.
     #[cfg(feature = "std")]
     #[must_use]

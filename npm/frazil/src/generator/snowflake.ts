@@ -162,7 +162,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #blockSize = 0;
   #fromMs = 0;
   #untilMs = 0;
-  /** The first of the line slots; 0 if there are none: see `#nextByClock`. */
+  /** The first of the line slots; 0 if there are none: see `#nextByLine`. */
   #line = 0;
   /** What the clock showed in the last call that was to mint quickly. */
   #shownMs = 0;
@@ -282,14 +282,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       });
       this.next = () => {
         if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
-        const id = this.#nextByClock() as bigint;
+        const id = this.#nextByLine() as bigint;
         if (!this.#isOfThisTurn && this.#cursor < this.#end) {
           this.#isOfThisTurn = true;
           endTurn();
         }
         return id;
       };
-    } else this.next = this.#nextByClock as () => bigint;
+    } else this.next = Host.FILES ? this.#nextByClock : (this.#nextByLine as () => bigint);
     if (now !== undefined && typeof now !== "function")
       throw describedError("INVALID_OPTION", "now", now, PackageRule.FUNCTION);
     const session = Object(kind)[SESSION] ? (kind as Session) : undefined;
@@ -358,6 +358,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const { numbers } = this.#port as Port;
     this.#handle = numbers[Slot.HANDLE] as number;
     this.#line = numbers[Slot.LINE] as number;
+    if (Host.FILES && this.#line !== 0 && this.next === this.#nextByClock)
+      (this as { next: unknown }).next = this.#nextByLine;
     if (Host.MOVING_CLOCK && !this.#session) {
       const { calls, frame } = (this.#port as Port).binding;
       const { next } = calls;
@@ -408,12 +410,37 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   declare readonly next: () => bigint;
 
+  /** Where there is no line. V8 takes `#nextByLine` for too large to make it a part of a loop. */
+  readonly #nextByClock = Host.FILES
+    ? (): bigint => {
+        const now = this.#clock();
+        let answered: number | undefined;
+        // `#hasIdAt`, inlined: every ID takes this path. A replaced clock may return an object, and comparing an object
+        // runs user code, so the cursor is compared last.
+        if (now >= this.#fromMs && now < this.#untilMs) {
+          if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
+        } else if (now !== this.#reserveAtMs && typeof now === "number" && this.#mint !== undefined) {
+          // One ID by one call of the core, for a program that mints now and then: a block would take views of the frame and a copy.
+          const id = this.#mint(now);
+          if (id !== NO_ID || (this.#port as Port).numbers[Slot.STATUS] === 0) {
+            // `#alone`, inlined: what runs once in a millisecond stays interpreted for thousands of calls.
+            if (this.#untilMs !== 0) this.#dropBlock();
+            this.#reserveAtMs = now;
+            this.#reservations++;
+            this.#reserved++;
+            return id;
+          }
+          // Asked once more, a state file whose lock another process holds would make the call wait once more.
+          answered = (this.#port as Port).numbers[Slot.STATUS];
+        }
+        return this.#refill(now, this.#maxWaitMs, answered);
+      }
+    : (undefined as never);
+
   /** `QUICKLY`: `undefined` in place of a reservation, and the time in `#shownMs`. */
-  readonly #nextByClock = (how?: unknown): bigint | undefined => {
+  readonly #nextByLine = (how?: unknown): bigint | undefined => {
     const now = this.#clock();
     let answered: number | undefined;
-    // `#hasIdAt`, inlined: every ID takes this path. A replaced clock may return an object, and comparing an object
-    // runs user code, so the cursor is compared last.
     if (now >= this.#fromMs && now < this.#untilMs) {
       if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
     } else if (typeof now === "number" && (!Host.MOVING_CLOCK || now !== this.#reserveAtMs)) {
@@ -451,10 +478,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         }
       }
       if (Host.MOVING_CLOCK && how !== QUICKLY && this.#mint !== undefined) {
-        // One ID by one call of the core, where there is no line: a block would take views of the frame and a copy.
         const id = this.#mint(now);
         if (id !== NO_ID || (this.#port as Port).numbers[Slot.STATUS] === 0) return this.#alone(now, id);
-        // Asked once more, a state file whose lock another process holds would make the call wait once more.
         answered = (this.#port as Port).numbers[Slot.STATUS];
       }
     }
@@ -495,7 +520,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly nextAsync = async (options?: AsyncOptions): Promise<bigint> => {
     const signal = signalOf(options);
     signal?.throwIfAborted();
-    return this.#retry(signal, () => this.#nextByClock(QUICKLY) ?? this.#refill(this.#shownMs, 0));
+    return this.#retry(signal, () => this.#nextByLine(QUICKLY) ?? this.#refill(this.#shownMs, 0));
   };
 
   /**
@@ -503,7 +528,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * with a state file it may flush the disk, as any call. Throws the other errors of `next`.
    */
   readonly tryNext = (): bigint | undefined => {
-    const quick = this.#nextByClock(QUICKLY);
+    const quick = this.#nextByLine(QUICKLY);
     if (quick !== undefined) return quick;
     const now = this.#shownMs;
     if (Host.FILES && this.#isLocal && isObstructed(this.#requirePort(), this.#handle, now)) return undefined;
