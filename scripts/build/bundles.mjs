@@ -40,7 +40,6 @@ const STORE = { shares: "stores/shared" };
  */
 export const BUNDLES = [
   { file: "shared.mjs", entry: "shared", format: "esm" },
-  { file: "wasm-text.cjs", entry: "core/binding/wasm-text", format: "cjs" },
   { file: "node.cjs", entry: "index", binding: "node", format: "cjs", platform: "node" },
   { file: "inline.mjs", entry: "index", binding: "inline", format: "esm", shares: "shared" },
   { file: "inline.cjs", entry: "index", binding: "inline", format: "cjs" },
