@@ -170,6 +170,29 @@ function refusesObjects() {
   return typeof codeOf(shared.tryNext) === "string";
 }
 
+/** Whether no program that replaces the global arrays mints while the word is read and written, as by a proxy of a view. */
+function hasOwnViews() {
+  const issued = [];
+  let reads = 0;
+  globalThis.BigUint64Array = new Proxy(BigUint64Array, {
+    construct: (target, given) =>
+      new Proxy(Reflect.construct(target, given), {
+        get(view, name) {
+          // After the word, the start of the window.
+          if (++reads === 2) issued.push(other.next());
+          return view[name];
+        },
+      }),
+  });
+  const [ids, other] = [0, 1].map(() => new Snowflake({ node: 11, maxWaitMs: 0 }));
+  for (let round = 0; round < 10; round++) {
+    ms++;
+    reads = 0;
+    issued.push(ids.next());
+  }
+  return reads === 0 && new Set(issued).size === issued.length;
+}
+
 /** Whether the first ID of a tick takes no call of the core, whatever else is open, and the second one takes one. */
 async function asksNothing() {
   let count = 0;
@@ -204,6 +227,7 @@ const SCENARIOS = {
   underLease,
   growsMemory,
   refusesObjects,
+  hasOwnViews,
 };
 const holds = await SCENARIOS[process.argv[2]]();
 process.stdout.write(JSON.stringify(holds), () => process.exit());

@@ -29,6 +29,7 @@ for (const [scenario, name] of Object.entries({
   underLease: "a lease mints in its window, and nothing once it is closed",
   growsMemory: "a memory that has grown is found again",
   refusesObjects: "a clock that shows an object, which closes the generator, gets no ID",
+  hasOwnViews: "a program that replaces the global arrays does not run between reading the word and writing it",
 }))
   test(name, async () => assert.equal(await holds(scenario), true));
 
@@ -52,6 +53,7 @@ const MUTANTS = {
   "a closed generator keeps its line": ["staysClosed", "this.#line = 0, ", ""],
   "the start of the window is not read": ["beginsLater", "wholes[state + 1] <= startMs && ", ""],
   "the end of the window is not read": ["underLease", " && wholes[state + 2] >= endMs", ""],
+  "views are made by what is global": ["hasOwnViews", "this.wholes = new Ids(", "this.wholes = new BigUint64Array("],
   "a clock may show anything": ["refusesObjects", 'typeof now == "number" && (!1', "(!1"],
 };
 
