@@ -93,6 +93,19 @@ function countsSteps() {
   return [ids, other, same].every((one) => one.stats().stepsBack === 1 && one.stats().largestStepBackMs === 500);
 }
 
+/** Whether a step back is counted in full that follows a reading at which nothing was minted, however much is minted after it. */
+function countsStepsAfterRefusals() {
+  let shownMs = ms;
+  const ids = new Snowflake({ node: 6, maxWaitMs: 0, now: () => shownMs });
+  ids.next();
+  const endMs = ids.health().endsAt.getTime();
+  shownMs = endMs + 1000;
+  const refused = codeOf(ids.next);
+  for (shownMs = ms + 1; shownMs < ms + 500; shownMs++) ids.next();
+  const { stepsBack, largestStepBackMs } = ids.stats();
+  return refused === "TIME_EXHAUSTED" && stepsBack === 1 && largestStepBackMs === endMs + 999 - ms;
+}
+
 /** Whether a closed generator stays closed, also when its handle belongs to another one. */
 function staysClosed() {
   const ids = new Snowflake({ node: 7, now: () => ms });
@@ -222,6 +235,7 @@ const SCENARIOS = {
   onSharedState,
   inEveryLayout,
   countsSteps,
+  countsStepsAfterRefusals,
   staysClosed,
   beginsLater,
   underLease,

@@ -24,6 +24,7 @@ for (const [scenario, name] of Object.entries({
   inEveryLayout:
     "in every layout the first ID of a tick is the one that the layout composes, and none lies outside its time",
   countsSteps: "the counters of each generator know what the clock showed",
+  countsStepsAfterRefusals: "a step back from a time at which nothing was minted is counted in full",
   staysClosed: "a closed generator issues nothing, also if its handle is used again",
   beginsLater: "no generator issues what a predecessor with a longer lead may have issued",
   underLease: "a lease mints in its window, and nothing once it is closed",
@@ -50,6 +51,7 @@ const MUTANTS = {
   "a fraction counts": ["inEveryLayout", "ticks - ticks % 1", "ticks"],
   "the time field has no end": ["inEveryLayout", "endMs <= doubles[at + 2] && ", ""],
   "the reading is not told": ["countsSteps", ", doubles[at + 8] = now", ""],
+  "a step back is not told": ["countsStepsAfterRefusals", "doubles[at + 8] <= now && ", ""],
   "a closed generator keeps its line": ["staysClosed", "this.#line = 0, ", ""],
   "the start of the window is not read": ["beginsLater", "wholes[state + 1] <= startMs && ", ""],
   "the end of the window is not read": ["underLease", " && wholes[state + 2] >= endMs", ""],
