@@ -93,6 +93,19 @@ function countsSteps() {
   return [ids, other, same].every((one) => one.stats().stepsBack === 1 && one.stats().largestStepBackMs === 500);
 }
 
+/** Whether a step back is counted in full that follows a reading at which nothing was minted, however much is minted after it. */
+function countsStepsAfterRefusals() {
+  let shownMs = ms;
+  const ids = new Snowflake({ node: 6, maxWaitMs: 0, now: () => shownMs });
+  ids.next();
+  const endMs = ids.health().endsAt.getTime();
+  shownMs = endMs + 1000;
+  const refused = codeOf(ids.next);
+  for (shownMs = ms + 1; shownMs < ms + 500; shownMs++) ids.next();
+  const { stepsBack, largestStepBackMs } = ids.stats();
+  return refused === "TIME_EXHAUSTED" && stepsBack === 1 && largestStepBackMs === endMs + 999 - ms;
+}
+
 /** Whether a closed generator stays closed, also when its handle belongs to another one. */
 function staysClosed() {
   const ids = new Snowflake({ node: 7, now: () => ms });
@@ -170,6 +183,29 @@ function refusesObjects() {
   return typeof codeOf(shared.tryNext) === "string";
 }
 
+/** Whether no program that replaces the global arrays mints while the word is read and written, as by a proxy of a view. */
+function hasOwnViews() {
+  const issued = [];
+  let reads = 0;
+  globalThis.BigUint64Array = new Proxy(BigUint64Array, {
+    construct: (target, given) =>
+      new Proxy(Reflect.construct(target, given), {
+        get(view, name) {
+          // After the word, the start of the window.
+          if (++reads === 2) issued.push(other.next());
+          return view[name];
+        },
+      }),
+  });
+  const [ids, other] = [0, 1].map(() => new Snowflake({ node: 11, maxWaitMs: 0 }));
+  for (let round = 0; round < 10; round++) {
+    ms++;
+    reads = 0;
+    issued.push(ids.next());
+  }
+  return reads === 0 && new Set(issued).size === issued.length;
+}
+
 /** Whether the first ID of a tick takes no call of the core, whatever else is open, and the second one takes one. */
 async function asksNothing() {
   let count = 0;
@@ -199,11 +235,13 @@ const SCENARIOS = {
   onSharedState,
   inEveryLayout,
   countsSteps,
+  countsStepsAfterRefusals,
   staysClosed,
   beginsLater,
   underLease,
   growsMemory,
   refusesObjects,
+  hasOwnViews,
 };
 const holds = await SCENARIOS[process.argv[2]]();
 process.stdout.write(JSON.stringify(holds), () => process.exit());

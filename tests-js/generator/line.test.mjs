@@ -24,11 +24,13 @@ for (const [scenario, name] of Object.entries({
   inEveryLayout:
     "in every layout the first ID of a tick is the one that the layout composes, and none lies outside its time",
   countsSteps: "the counters of each generator know what the clock showed",
+  countsStepsAfterRefusals: "a step back from a time at which nothing was minted is counted in full",
   staysClosed: "a closed generator issues nothing, also if its handle is used again",
   beginsLater: "no generator issues what a predecessor with a longer lead may have issued",
   underLease: "a lease mints in its window, and nothing once it is closed",
   growsMemory: "a memory that has grown is found again",
   refusesObjects: "a clock that shows an object, which closes the generator, gets no ID",
+  hasOwnViews: "a program that replaces the global arrays does not run between reading the word and writing it",
 }))
   test(name, async () => assert.equal(await holds(scenario), true));
 
@@ -53,9 +55,11 @@ const MUTANTS = {
   "a fraction counts": ["inEveryLayout", "ticks - ticks % 1", "ticks"],
   "the time field has no end": ["inEveryLayout", "endMs <= doubles[at + 2] && ", ""],
   "the reading is not told": ["countsSteps", ", doubles[at + 8] = now", ""],
+  "a step back is not told": ["countsStepsAfterRefusals", "doubles[at + 8] <= now && ", ""],
   "a closed generator keeps its line": ["staysClosed", "this.#line = 0, ", ""],
   "the start of the window is not read": ["beginsLater", "wholes[state + 1] <= startMs && ", ""],
   "the end of the window is not read": ["underLease", " && wholes[state + 2] >= endMs", ""],
+  "views are made by what is global": ["hasOwnViews", "this.wholes = new Ids(", "this.wholes = new BigUint64Array("],
   "a clock may show anything": ["refusesObjects", 'typeof now == "number" && (!1', "(!1"],
 };
 

@@ -106,7 +106,7 @@ pub fn admit(frame: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
 #[must_use]
 pub fn reserve(frame: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
     with_frame(frame, Code::Closed as u32, |Instance { handles, frame, .. }| {
-        handles.see_line(handle);
+        handles.see_line(handle, now_ms);
         handles.reserve(frame, handle, now_ms, want, confirmed)
     })
 }
@@ -116,7 +116,7 @@ pub fn reserve(frame: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool)
 #[must_use]
 pub fn next(frame: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
     with_frame(frame, NO_ID, |Instance { handles, frame, .. }| {
-        handles.see_line(handle);
+        handles.see_line(handle, now_ms);
         handles.next(frame, handle, now_ms, confirmed)
     })
 }
@@ -126,7 +126,7 @@ pub fn next(frame: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
 #[must_use]
 pub fn health(frame: u32, handle: f64, now_ms: f64) -> u32 {
     with_frame(frame, Code::Closed as u32, |Instance { handles, frame, .. }| {
-        handles.see_line(handle);
+        handles.see_line(handle, f64::NAN);
         handles.health(frame, handle, now_ms)
     })
 }

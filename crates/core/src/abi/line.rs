@@ -5,7 +5,8 @@
 //!
 //! * **Never a state that is gone**: the slots are written in the call that begins, replaces, ends or releases a state.
 //! * **The window of today**: TypeScript reads its start and its end in the state, which a lease or another generator may have moved.
-//! * **Nothing uncounted**: the last reading of the clock is left here, and counted before the next one ([`Handles::see_line`]).
+//! * **Nothing uncounted**: the last reading of the clock is here, and counted before that of the next call ([`Handles::see_line`]).
+//!   TypeScript replaces it by a later one only, so a step back is one that the core sees.
 //! * Not covered: the rule, which is [`Line`](super::Line)'s; and memory that threads share.
 
 use alloc::boxed::Box;
@@ -14,6 +15,7 @@ use super::frame::Frame;
 use super::handles::{Handles, Minter};
 use super::line_slots::LineSlots;
 use super::slots::slot;
+use crate::clock::millisecond_of;
 
 /// How far an address lies behind another one, in steps of 8 bytes. All of them are multiples of 8.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_wrap, reason = "the memory of a module ends at 2^32")]
@@ -69,20 +71,21 @@ impl Handles {
         frame.set_number(slot::LINE, distance(frame.numbers.as_ptr().addr(), place));
     }
 
-    /// Counts what the clock showed when TypeScript took an ID by the line of this handle. To be called before what reads the clock anew or
-    /// tells the counters.
+    /// Counts what the clock showed when TypeScript took an ID by the line of this handle, and notes what it shows to the call that
+    /// follows; NaN for one that only tells the counters.
     ///
     /// ```
-    /// frazil::abi::Handles::with_lines().see_line(0.0); // of a handle that is not open: nothing
+    /// frazil::abi::Handles::with_lines().see_line(0.0, 5.0); // of a handle that is not open: nothing
     /// ```
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time at which an ID was issued")]
-    pub fn see_line(&self, handle: f64) {
+    pub fn see_line(&self, handle: f64, now_ms: f64) {
         if let Some(entry) = self.entry(handle)
             && let (Some(slots), Some(minter)) = (&entry.line, &entry.minter)
-            && let bits @ 1.. = slots.take_seen()
-            && let Ok(generator) = minter.generator()
+            && let (Ok(seen_ms), Ok(generator)) = (millisecond_of(slots.seen_ms()), minter.generator())
         {
-            generator.see(f64::from_bits(bits) as u64);
+            generator.see(seen_ms);
+            if millisecond_of(now_ms).is_ok() {
+                slots.see(now_ms);
+            }
         }
     }
 }

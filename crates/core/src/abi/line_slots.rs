@@ -20,7 +20,7 @@ pub(super) struct LineSlots {
     node_high: AtomicU64,
     /// Where the state is, in steps of 8 bytes from the IDs of the frame on.
     state: AtomicU64,
-    /// What the clock showed last, if that is not counted yet; else 0.
+    /// What the clock showed last, to TypeScript or in a call of the core.
     seen_ms: AtomicU64,
 }
 
@@ -38,11 +38,12 @@ impl LineSlots {
         write(&self.state, state);
     }
 
-    /// The last reading since this was called, as the bits of a float; 0 if there was none.
-    pub(super) fn take_seen(&self) -> u64 {
-        let bits = self.seen_ms.load(Ordering::Relaxed);
-        self.seen_ms.store(0, Ordering::Relaxed);
-        bits
+    pub(super) fn seen_ms(&self) -> f64 {
+        f64::from_bits(self.seen_ms.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn see(&self, now_ms: f64) {
+        self.seen_ms.store(now_ms.to_bits(), Ordering::Relaxed);
     }
 
     /// Leads nowhere until it is drawn again.
@@ -53,6 +54,6 @@ impl LineSlots {
     /// Leads nowhere, as a new one.
     pub(super) fn clear(&self) {
         self.hide();
-        self.take_seen();
+        self.see(0.0);
     }
 }

@@ -3,8 +3,13 @@
  * replaces is user code. If user code runs after IDs are taken and before they are counted, it can mint the same IDs.
  */
 
-/** BigUint64Array, also if a program replaces the global later. @internal */
+// Also if a program replaces the globals later.
+/** @internal */
 export const Ids = BigUint64Array;
+/** @internal */
+export const Doubles = Float64Array;
+/** @internal */
+export const Halves = Uint32Array;
 const apply = /* @__PURE__ */ (() => Reflect.apply)();
 /** The prototype that all typed arrays inherit from. */
 const shared = /* @__PURE__ */ (() => Object.getPrototypeOf(Uint8Array.prototype))();

@@ -7,6 +7,7 @@
  * functions only: any code can find it, and must not be able to transfer the memory that the addon writes to.
  */
 import { Host } from "#binding";
+import { Doubles, Halves, Ids } from "../base/arrays.js";
 import {
   ClockError,
   ConfigError,
@@ -47,13 +48,14 @@ export class Port {
   /** Makes new views if WebAssembly's memory has grown: then it has a new buffer, and old views have length 0. */
   #refreshViews(): void {
     const { offset } = this.binding;
-    // The buffer is kept in a field, and not read from a view: a program can replace the getter.
+    // No replaced constructor gets the buffer, and no proxy of it is a view: user code would run where a word is read and written. The
+    // buffer is kept in a field, and not read from a view: a program can replace the getter.
     const buffer = this.binding.buffer();
     if (this.#buffer === buffer) return;
     this.#buffer = buffer;
-    this.doubles = new Float64Array(buffer, offset);
-    this.wholes = new BigUint64Array(buffer, offset + 8 * Frame.NUMBERS);
-    this.words = new Uint32Array(buffer, offset + 8 * Frame.NUMBERS);
+    this.doubles = new Doubles(buffer, offset);
+    this.wholes = new Ids(buffer, offset + 8 * Frame.NUMBERS);
+    this.words = new Halves(buffer, offset + 8 * Frame.NUMBERS);
   }
 
   /** The slots of the frame: numbers by `Slot`. */

@@ -459,9 +459,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         const first = tick * (doubles[at + 3] as number);
         // The word, and after it the start and the end of the window.
         const state = doubles[at + 7] as number;
-        // Comparisons of a bigint with a number are exact. Where there is no line, and of memory that has grown, they are false.
+        // Comparisons of a bigint with a number are exact. Where there is no line, and of memory that has grown, they are false. Where
+        // the clock went back, the core counts that.
         if (
           startMs <= now &&
+          (doubles[at + 8] as number) <= now &&
           endMs <= (doubles[at + 2] as number) &&
           (wholes[state] as bigint) <= first &&
           (wholes[state + 1] as bigint) <= startMs &&
