@@ -41,8 +41,7 @@ test("fake timers that were installed before the package was loaded keep no bloc
 
 for (const microtaskMode of [undefined, "afterEvaluate"]) {
   test(`in a vm context with microtaskMode ${microtaskMode} a turn ends as well`, async () => {
-    const require = createRequire(import.meta.url);
-    const path = require.resolve("frazil");
+    const path = createRequire(import.meta.url).resolve("frazil");
     const globals = { process, performance, crypto, atob, SharedArrayBuffer, Atomics };
     const context = createContext(globals, { ...(microtaskMode && { microtaskMode }) });
     const load = runInContext(
@@ -50,7 +49,7 @@ for (const microtaskMode of [undefined, "afterEvaluate"]) {
       context,
     );
     const module = { exports: {} };
-    load(module.exports, require, module, path, dirname(path));
+    load(module.exports, createRequire(path), module, path, dirname(path));
     let ms = 1_790_000_000_000;
     let reads = 0;
     const now = () => {
