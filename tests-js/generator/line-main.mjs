@@ -118,6 +118,29 @@ function staysClosed() {
   return codeOf(ids.next) === "CLOSED" && codeOf(ids.tryNext) === "CLOSED" && typeof another.next() === "bigint";
 }
 
+/** Whether a generator issues nothing after close(), also if the module is stopped, so that close() throws. */
+async function closesWithoutCore() {
+  const { calls } = Snowflake.port().binding;
+  const stop = (name) => {
+    calls[name] = () => {
+      throw Object.assign(new Error(), { code: "stopped" });
+    };
+  };
+  stop("next");
+  stop("reserve");
+  const store = new MemoryLeaseStore();
+  await store.init({ scope: "default", layout: "default" });
+  const all = [new Snowflake({ node: 13 }), await lease(store)];
+  stop("health");
+  return all.every((ids) => {
+    ms++;
+    const before = typeof codeOf(ids.next);
+    const closing = codeOf(ids.close);
+    ms++;
+    return before === "bigint" && closing === "stopped" && codeOf(ids.next) === "stopped";
+  });
+}
+
 /** Whether a generator hears that one with a longer lead was opened, of which a predecessor may have issued more. */
 function beginsLater() {
   ms = Math.ceil(performance.timeOrigin) + 1;
@@ -237,6 +260,7 @@ const SCENARIOS = {
   countsSteps,
   countsStepsAfterRefusals,
   staysClosed,
+  closesWithoutCore,
   beginsLater,
   underLease,
   growsMemory,

@@ -26,6 +26,8 @@ for (const [scenario, name] of Object.entries({
   countsSteps: "the counters of each generator know what the clock showed",
   countsStepsAfterRefusals: "a step back from a time at which nothing was minted is counted in full",
   staysClosed: "a closed generator issues nothing, also if its handle is used again",
+  closesWithoutCore:
+    "a generator that cannot be closed properly, since the module is stopped, issues nothing more either",
   beginsLater: "no generator issues what a predecessor with a longer lead may have issued",
   underLease: "a lease mints in its window, and nothing once it is closed",
   growsMemory: "a memory that has grown is found again",
@@ -56,7 +58,7 @@ const MUTANTS = {
   "the time field has no end": ["inEveryLayout", "endMs <= doubles[at + 2] && ", ""],
   "the reading is not told": ["countsSteps", ", doubles[at + 8] = now", ""],
   "a step back is not told": ["countsStepsAfterRefusals", "doubles[at + 8] <= now && ", ""],
-  "a closed generator keeps its line": ["staysClosed", "this.#line = 0, ", ""],
+  "a closed generator keeps its line": ["closesWithoutCore", "this.#line = 0;", ""],
   "the start of the window is not read": ["beginsLater", "wholes[state + 1] <= startMs && ", ""],
   "the end of the window is not read": ["underLease", " && wholes[state + 2] >= endMs", ""],
   "views are made by what is global": ["hasOwnViews", "this.wholes = new Ids(", "this.wholes = new BigUint64Array("],

@@ -640,12 +640,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   readonly close = (): void => {
     if (this.#closed) return;
+    // First: a module that a stack overflow has stopped has no counters.
+    this.#line = 0;
     const counts = this.#coreCounts();
     if (this.#closed) return;
     this.#finalCounts = counts;
     this.#closed = true;
     if (Host.MOVING_CLOCK) this.#mint = undefined;
-    this.#line = 0;
     this.#dropBlock();
     if ((this.#isPrivate || (Host.FILES && this.#isLocal)) && this.#port !== undefined) {
       unclosed?.unregister(this);
