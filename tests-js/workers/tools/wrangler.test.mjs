@@ -20,11 +20,11 @@ const DATES = [OLDEST_DATE, newestDate(packages.wrangler)];
 /**
  * Upper limits of all that is uploaded, JavaScript and WebAssembly, gzipped, in KiB as wrangler prints them. A limit is raised only in
  * the commit that needs it; tests-js/packaging/size.test.mjs says what the parts take. By default wrangler does not minify: the build
- * removes the comments in classes, which took 6.7 of it. One ID without a call of the module (the line) takes 0.2 of JavaScript.
+ * removes the comments in classes, which took 6.7 of it. One ID without a call of the module (the line) takes 0.28 of JavaScript.
  */
 const CEILINGS = [
-  ["as wrangler uploads it by default", [], 64.0625],
-  ["with --minify", ["--minify"], 51.59375],
+  ["as wrangler uploads it by default", [], 64.125],
+  ["with --minify", ["--minify"], 51.640625],
 ];
 
 let folder;
