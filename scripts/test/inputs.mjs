@@ -37,7 +37,7 @@ const TESTS = [
 /** Tests that start servers, or a Worker. */
 const WITH_SERVERS = [...TESTS, "tests-js/stores"];
 const SIMULATIONS = [...TESTS, "tests-js/lease", "tests-js/simulations"];
-const PAGES = ["docs", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "examples"];
+const PAGES = ["docs", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "examples"];
 const MIGRATING = [...WITH_SERVERS, "docs/migrating-fleets.md"];
 const RUNTIMES = [...TESTS, "tests-js/runtimes"];
 const PACKED = [...WITH_SERVERS, ...RUNTIMES, ...PAGES, "tests-js/packaging", "scripts"];
