@@ -14,7 +14,7 @@ import {
   withoutRule,
 } from "../base/errors.js";
 import { PackageRule } from "../base/package-rules.js";
-import { First, Slot } from "../generated/abi.js";
+import { First, Frame, Slot } from "../generated/abi.js";
 import { CODES, MEANINGS, RETRYABLE, RULES, SUBJECTS } from "../generated/native.js";
 import { Rule } from "../generated/rules.js";
 import type { FileCalls } from "./boundary.js";
@@ -61,7 +61,7 @@ const TEXT_OPTIONS = [
 ] as const;
 
 /** The bytes of the frame that hold text. They are the same memory as the IDs. */
-const bytesOf = ({ ids }: FrameAccess) => new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
+const bytesOf = ({ ids }: FrameAccess) => new Uint8Array(ids.buffer, ids.byteOffset, 8 * Frame.IDS);
 
 // By the escapes of URIs, which belong to the language: some realms, as of Jest with jsdom, have no `TextEncoder`.
 const escaped = encodeURIComponent;

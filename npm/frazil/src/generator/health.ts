@@ -15,7 +15,7 @@ export interface Stats {
   readonly issued: number;
   /** IDs that were reserved in advance and never issued, because their tick was over. */
   readonly dropped: number;
-  /** Calls into the core that returned IDs. */
+  /** How often IDs were reserved. */
   readonly reservations: number;
   /** How often the clock was read again before a refusal. */
   readonly rechecks: number;

@@ -385,7 +385,7 @@ export abstract class SegmentHolder {
     if (this.#last) return;
     unclosed?.unregister(this);
     // Without the clock, as in `stats`.
-    this.#last = this.look(this.nowMs).slice();
+    this.#last = this.look(this.nowMs).slice(0, Frame.NUMBERS);
     this.ahead = this.#left = this.#last[Slot.LEFT] = this.#last[Slot.BUFFERS] = 0;
     this.#release();
     this.attempt = undefined;
