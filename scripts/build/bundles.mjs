@@ -12,7 +12,7 @@ const STORES = [
   "testing",
 ];
 const STORES_OF_NODE = ["stores/sqlite", "stores/zookeeper"];
-/** Tests, which import `node:test`. No bundler takes them apart, so that their ES modules export what is in CommonJS. */
+/** Tests, which import `node:test`. Bundlers need not take them apart, so their ES modules only re-export the CommonJS files. */
 export const CONTRACTS = ["testing/lease-contract", "testing/segment-contract"];
 
 /** Other entries besides the main one that are the same on every platform. */

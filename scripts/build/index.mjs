@@ -181,8 +181,8 @@ async function buildPackage() {
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
   copyFileSync(`${frazil}/build/frazil.wasm`, `${dist}/frazil.wasm`);
-  // `binding/wasm-text.ts` in CommonJS. It is loaded late, perhaps in a program that changed what all objects inherit, which a bundler's
-  // helpers for exports do not stand.
+  // `binding/wasm-text.ts` in CommonJS. It is loaded late, perhaps after a program has changed what all objects inherit. esbuild's
+  // helpers for exports would break then.
   const text = readFileSync(`${dist}/frazil.wasm`, "base64");
   writeFileSync(`${dist}/wasm-text.cjs`, `exports.wasmText = "${text}";\n`);
   // A program that does not mint uses nothing of these files, so bundlers drop them, and with them the module.

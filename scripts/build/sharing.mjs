@@ -14,8 +14,8 @@ function exportedBy(name) {
 }
 
 /**
- * An import of a source becomes one of the file that has it: of the shared file of the bundle, of another entry where the bundle takes
- * what entries export, of the file that has the packages of the addon, and in CommonJS of that which has the text of the module.
+ * Replaces the import of a source by an import of the file that contains it: the shared file of the bundle (`shares`), another entry
+ * (`takesEntries`), `native-addons.cjs`, or in CommonJS `wasm-text.cjs`.
  */
 export function sharing({ file, format, shares, takesEntries }) {
   const extension = format === "esm" ? "mjs" : "cjs";

@@ -29,7 +29,7 @@ const program = `
   writeFileSync(NO_THREAD, "");
   await attempt();
   await attempt({ node: 5000 });
-  // A refused opening holds no node id.
+  // A refused opening registers no node id.
   results.push({ issued: typeof new Snowflake({ node: 0 }).next() });
   await attempt({ node: 2 });
   rmSync(NO_THREAD);

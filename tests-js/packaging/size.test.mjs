@@ -142,6 +142,8 @@ const SAID = [
   ["README.md", /`frazil\/decode`: only decoding, in ([\d.]+) kB/, "frazil/decode"],
   ["docs/api.md", /decodes an ID of a built-in layout, in ([\d.]+) kB/, "frazil/decode"],
   ["docs/workers.md", /is ([\d.]+) kB\.\n/, "frazil/decode"],
+  ["docs/workers.md", /uploads ([\d.]+) kB/, "frazil/workers, beyond frazil"],
+  ["docs/workers.md", /`segmented\(\)`\sadds ([\d.]+) kB/, "segmented(), beyond that"],
   ["docs/api.md", /make up IDs\. In ([\d.]+) kB/, "Layout of frazil/layout"],
   ["docs/layouts.md", /same class, in ([\d.]+) kB/, "Layout of frazil/layout"],
   ["docs/api.md", /For one ID or many at once, in ([\d.]+) kB/, "frazil/text"],

@@ -23,7 +23,7 @@ const RAISE_BELOW_MS: u64 = 1900;
 const IDLE_AFTER: Duration = Duration::from_secs(3);
 /// The same, if it was woken before it had been idle for this long. While active it flushes at most once a second, so it stays no
 /// longer than a pause that the program is known to make.
-const IDLE_AFTER_SELDOM: Duration = Duration::from_secs(15);
+const IDLE_AFTER_RARE_CALLS: Duration = Duration::from_secs(15);
 
 /// The handle of the thread.
 #[derive(Debug)]
@@ -110,8 +110,8 @@ impl Activity {
 
     /// Notes that a call has woken the thread.
     fn begin(&mut self, now: Instant) {
-        let is_seldom = self.idle_from.is_some_and(|from| now.saturating_duration_since(from) < IDLE_AFTER_SELDOM);
-        self.idle_after = if is_seldom { IDLE_AFTER_SELDOM } else { IDLE_AFTER };
+        let is_rarely_called = self.idle_from.is_some_and(|from| now.saturating_duration_since(from) < IDLE_AFTER_RARE_CALLS);
+        self.idle_after = if is_rarely_called { IDLE_AFTER_RARE_CALLS } else { IDLE_AFTER };
         self.changed = now;
     }
 

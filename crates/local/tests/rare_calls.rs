@@ -17,7 +17,7 @@ const OF_THREE_SECONDS: u64 = 3;
 /// may be about to raise the ceiling then.
 const OF_FIFTEEN_SECONDS: u64 = 5;
 
-/// A program that uses a state file seldom.
+/// A program that rarely uses a state file.
 struct Program {
     ids: Local,
     /// How often the ceiling was raised when the last call was over.
@@ -50,7 +50,7 @@ impl Program {
 
 #[test]
 fn a_call_every_few_seconds_finds_the_ceiling_raised() {
-    let dir = std::env::temp_dir().join(format!("frazil-seldom-{}", std::process::id()));
+    let dir = std::env::temp_dir().join(format!("frazil-rare-calls-{}", std::process::id()));
     let options = LocalOptions { dir: Some(dir.clone()), accept_unproven_platform: true, ..LocalOptions::default() };
     let mut program = Program { ids: Local::open(&Layout::named("edge").unwrap(), options).unwrap(), raises: 0 };
     // The opening has raised the ceiling, and the first call that has to wakes the thread.

@@ -192,8 +192,8 @@ pub fn segment(frame: u32, handle: f64, call: u32) -> u32 {
     numbered(frame, segment_call::reads_random(call), false, |handles, frame| handles.segment(frame, handle, call))
 }
 
-/// A call that says by number what it does. Random numbers of the kernel are written into the frame for it; not numbers if there are none,
-/// which the core refuses.
+/// A call whose number says what it does. If it reads random numbers, they come from the kernel. If there are none, NaN is written, which
+/// the core refuses.
 fn numbered(frame: u32, reads_random: bool, opens_state: bool, call: impl FnOnce(&mut Handles, &mut Frame) -> u32) -> u32 {
     with_frame(frame, Code::Closed as u32, |handles, frame| {
         if reads_random {

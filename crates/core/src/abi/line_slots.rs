@@ -4,7 +4,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::mint::Line;
 
-/// 64-bit floats. They are atomic because TypeScript writes them, which Rust does not see.
+/// 64-bit floats, which `#nextByLine` of `snowflake.ts` reads by position: raise `CALLS` (`version.rs`) with any change of their order or
+/// meaning. They are atomic because TypeScript writes them, which Rust does not see.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(super) struct LineSlots {

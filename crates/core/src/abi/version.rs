@@ -3,7 +3,8 @@
 use super::slots::SLOTS;
 use crate::error::{Code, Rule, Subject};
 
-/// Raise it with every change to what the calls take or return.
+/// Raise it with every change to what the calls take or return, to the line slots (`line_slots.rs`), and to the first three numbers of a
+/// state (`mint/state.rs`).
 const CALLS: u32 = 11;
 
 /// A hash of what both sides must agree on: the slots, the rules, the codes and the subjects, by name and number. Bindings and

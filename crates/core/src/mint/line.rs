@@ -72,8 +72,8 @@ impl Line {
         })
     }
 
-    /// The next word and the ID, if the line has an answer for a reading of the clock. This is what `#nextByLine` of `snowflake.ts` does,
-    /// step by step: the module does not contain it.
+    /// The next word and the ID, if the line has an answer for a reading of the clock. `#nextByLine` of `snowflake.ts` does the same, step
+    /// by step, and asks the core where the clock is behind its last reading. The module does not contain this function.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn next(&self, word: u64, window: Window, now_ms: f64) -> Option<(u64, u64)> {

@@ -32,8 +32,8 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// The time for the segment, to which a clock that goes back ends the try under way. One that is behind by more than a try may take
-    /// was set.
+    /// The time to use: the latest that a caller saw, since a time that goes back would end the try under way. If a clock is behind by more
+    /// than a try may take, it was set back, and counts.
     pub(super) const fn seen(&mut self, monotonic_ms: u64) -> u64 {
         if monotonic_ms >= self.latest_ms || self.latest_ms - monotonic_ms >= TIMEOUT_MS {
             self.latest_ms = monotonic_ms;
@@ -41,7 +41,8 @@ impl Patience {
         self.latest_ms
     }
 
-    /// How long until the tries under way have had their time. More than a try has was noted before the clock was set back.
+    /// How long until the tries under way have had their time. A rest that is longer than any try has is left from before the clock was set
+    /// back, and counts as over.
     pub(super) const fn left_ms(&self, monotonic_ms: u64) -> u64 {
         let ms = self.until_ms.saturating_sub(monotonic_ms);
         if self.under_way == 0 || ms > MAX_MS + 1 { 0 } else { ms }
@@ -69,7 +70,7 @@ impl Patience {
         self.until_ms = monotonic_ms.saturating_add(self.try_ms + 1);
     }
 
-    /// A try has ended, also if it had before.
+    /// A try has ended. To say so twice changes nothing.
     pub(super) const fn ended(&mut self, number: u64) {
         self.under_way &= !bit(number);
     }

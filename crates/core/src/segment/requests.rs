@@ -129,8 +129,8 @@ impl Segment {
         self.tries
     }
 
-    /// The time for the other calls, if a caller's clock shows this: of a segment of requests the latest that one of them saw. To a
-    /// segment a clock that goes back ends the try under way.
+    /// The time to pass to the other calls, if a caller's clock shows this. In a segment of requests it is the latest that a caller saw,
+    /// since a time that goes back ends the try under way.
     ///
     /// ```
     /// # use frazil::segment::{Segment, SegmentTerms};
@@ -216,7 +216,8 @@ impl Segment {
     }
 
     /// The try failed, or nothing was heard of it in time. What it did is unknown, so the next one is of the same attempt, after a
-    /// pause that doubles with each failure. Failures before 5 s in which nothing was asked do not count. `jitter` is any random number.
+    /// pause that doubles with each failure. If a try began more than 5 s after it was due, because nobody asked, the failures before it
+    /// do not count. `jitter` is any random number.
     ///
     /// ```
     /// # use frazil::segment::{Segment, SegmentRequest, SegmentTerms};

@@ -3,7 +3,7 @@
  * replaces is user code. If user code runs after IDs are taken and before they are counted, it can mint the same IDs.
  */
 
-// Also if a program replaces the globals later.
+// The constructors as they were at load: a program may replace the globals.
 /** @internal */
 export const Ids = BigUint64Array;
 /** @internal */

@@ -34,10 +34,14 @@ export type Answers = readonly [
   meanings?: Numbered<string>,
 ];
 
-/** A binding with typed views of its frame. They reach to the end of the memory, as far as lines lead (`Snowflake`). @internal */
+/**
+ * A binding with typed views of its frame. They go on to the end of the memory, since the states that a line leads to lie behind the frame.
+ *
+ * @internal
+ */
 export class Port {
   #buffer: ArrayBufferLike | undefined;
-  /** `numbers` and `ids` without a look whether the memory has grown. If it has, all elements are missing. */
+  /** `numbers` and `ids` without a check whether the memory has grown. If it has, these views are empty. */
   doubles!: Float64Array;
   wholes!: BigUint64Array;
   /** The halves of `wholes`. */
@@ -48,8 +52,8 @@ export class Port {
   /** Makes new views if WebAssembly's memory has grown: then it has a new buffer, and old views have length 0. */
   #refreshViews(): void {
     const { offset } = this.binding;
-    // No replaced constructor gets the buffer, and no proxy of it is a view: user code would run where a word is read and written. The
-    // buffer is kept in a field, and not read from a view: a program can replace the getter.
+    // By constructors captured at load: a replaced one could return a proxy, and user code would run between reading and writing a word.
+    // The buffer is kept in a field, and not read from a view: a program can replace the getter.
     const buffer = this.binding.buffer();
     if (this.#buffer === buffer) return;
     this.#buffer = buffer;

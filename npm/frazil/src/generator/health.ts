@@ -15,7 +15,7 @@ export interface Stats {
   readonly issued: number;
   /** IDs that were reserved in advance and never issued, because their tick was over. */
   readonly dropped: number;
-  /** How often IDs were reserved. */
+  /** How often IDs were reserved: a block, a part of a bulk call, or one ID by itself. */
   readonly reservations: number;
   /** How often the clock was read again before a refusal. */
   readonly rechecks: number;

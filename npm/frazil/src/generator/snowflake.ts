@@ -162,9 +162,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #blockSize = 0;
   #fromMs = 0;
   #untilMs = 0;
-  /** The first of the line slots; 0 if there are none: see `#nextByLine`. */
+  /** Where the first of the line slots is, as a slot of the frame; 0 if there are none. See `#nextByLine`. */
   #line = 0;
-  /** What the clock showed in the last call that was to mint quickly. */
+  /** The reading of the clock in the last call with `QUICKLY` that found no ID. */
   #shownMs = 0;
   /** Mints one ID, without a block. Absent after `close()`, and where a lease has to be asked first. */
   #mint: ((now: number) => bigint) | undefined;
@@ -410,7 +410,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   declare readonly next: () => bigint;
 
-  /** Where there is no line. V8 takes `#nextByLine` for too large to make it a part of a loop. */
+  /** `next` of a generator without a line. V8 does not inline `#nextByLine` into a caller's loop: it is too large. */
   readonly #nextByClock = Host.FILES
     ? (): bigint => {
         const now = this.#clock();
@@ -437,10 +437,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       }
     : (undefined as never);
 
-  /** `QUICKLY`: `undefined` in place of a reservation, and the time in `#shownMs`. */
+  /**
+   * `next` of a generator that may have a line. With `QUICKLY` it never calls the core: if block and line have no ID, it returns
+   * `undefined`, and the reading is in `#shownMs`.
+   */
   readonly #nextByLine = (how?: unknown): bigint | undefined => {
     const now = this.#clock();
     let answered: number | undefined;
+    // The cursor is compared last: see `#nextByClock`.
     if (now >= this.#fromMs && now < this.#untilMs) {
       if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
     } else if (typeof now === "number" && (!Host.MOVING_CLOCK || now !== this.#reserveAtMs)) {
@@ -459,8 +463,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         const first = tick * (doubles[at + 3] as number);
         // The word, and after it the start and the end of the window.
         const state = doubles[at + 7] as number;
-        // Comparisons of a bigint with a number are exact. Where there is no line, and of memory that has grown, they are false. Where
-        // the clock went back, the core counts that.
+        // Comparisons of a bigint with a number are exact. They are false if there is no line, or if the memory has grown. If the clock
+        // went back, the core is called, which counts it.
         if (
           startMs <= now &&
           (doubles[at + 8] as number) <= now &&

@@ -170,7 +170,7 @@ export abstract class SegmentHolder {
     return written;
   }
 
-  /** Whether so many numbers are there. */
+  /** Whether that many numbers are there. */
   has(count: number): boolean {
     return this.ahead + this.#left >= count;
   }
@@ -306,7 +306,7 @@ export abstract class SegmentHolder {
   }
 
   #failed(call: SegmentCall, problem: FrazilError, number: number): void {
-    // Such as the answer to a request of a Worker, which nobody gives up.
+    // An answer may come after `close()`: on Workers no request is aborted.
     if (this.isClosed) return;
     // Not if another try was answered meanwhile.
     if (this.#readNext(call === SegmentCall.FAIL && !problem.retryable ? SegmentCall.REFUSE : call, number) !== 0)

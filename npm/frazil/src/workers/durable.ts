@@ -267,7 +267,7 @@ function meaningOf(name: string, options: Options): unknown {
  * The generator of a Durable Object, for IDs that meet in its data. Make it in the constructor of the object:
  *
  * ```js
- * import { DurableObject } from "./runtime.js";
+ * import { DurableObject } from "cloudflare:workers";
  * import { toSql } from "frazil/transport";
  * import { durable } from "frazil/workers";
  *

@@ -254,8 +254,8 @@ export const tableIn = (
       '/' || to_regclass('${prefix}frazil_scopes')::oid::text`;
 
 /**
- * Nothing, or the error 22P02 of a statement if a table is a view or a foreign table, or has a part that is one: the incarnation of this
- * server says nothing of another. Its text has the message, since only functions raise another.
+ * Adds nothing, or fails the statement with 22P02 if a table is a view or a foreign table, or has a part that is one: the incarnation of
+ * this server says nothing of another. The message is the text that cannot be cast, since only functions raise errors of their own.
  */
 export const localTables = (prefix: string, tables: readonly string[]) => ` || (
       SELECT coalesce(max((oid::regclass::text ||
