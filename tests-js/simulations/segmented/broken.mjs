@@ -96,14 +96,14 @@ export const BROKEN = {
       files: ["segment/holder.ts"],
       changes: [
         [
-          "    const { binding } = this.#port;\n    const isAsking",
+          "    const { binding } = this.#port;\n    const needsNone",
           `    const isBehind = nowMs < this.nowMs && call !== SegmentCall.FAIL;
     if (isBehind && this.attempt === undefined) {
       const number = this.#port.numbers[Slot.ASKED_NUMBER] as number;
       ${END_ALL}
     }
     const { binding } = this.#port;
-    const isAsking`,
+    const needsNone`,
         ],
       ],
     },

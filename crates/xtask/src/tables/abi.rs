@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use frazil::Code;
 use frazil::abi::{
     ABI, CEILING_CALLS, Frame, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS,
-    NUMBERS, RECHECK, SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS, lease_call, segment_call,
+    NUMBERS, RECHECK, SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
 };
 use frazil::error::{Rule, Subject};
 use frazil::lease::{MIN_WINDOW_MS, MIN_WINDOW_TICKS};
@@ -185,7 +185,7 @@ pub(super) fn lease() -> String {
         ("What an answer changed.", "LeaseChange", &LEASE_CHANGES),
         ("Why the store granted nothing.", "LeaseReason", &LEASE_REASONS),
     ];
-    let mut text = with_numbered_calls(&enums, lease_call::reads_random, LEASE_CODES, LEASE_RULES, LEASE_SUBJECTS);
+    let mut text = with_numbered_calls(&enums, LEASE_CODES, LEASE_RULES, LEASE_SUBJECTS);
     let _ = write!(
         text,
         "\n/** The shortest window, in milliseconds. */\n\
@@ -200,17 +200,10 @@ pub(super) fn segment() -> String {
         ("What the call does.", "SegmentCall", &SEGMENT_CALLS[..]),
         ("What to request of the store.", "SegmentRequest", &SEGMENT_REQUESTS),
     ];
-    with_numbered_calls(&enums, segment_call::reads_random, SEGMENT_CODES, SEGMENT_RULES, SEGMENT_SUBJECTS)
+    with_numbered_calls(&enums, SEGMENT_CODES, SEGMENT_RULES, SEGMENT_SUBJECTS)
 }
 
-/// `enums`: that of the calls first.
-fn with_numbered_calls(
-    enums: &[(&str, &str, &[&str])],
-    reads_random: fn(u32) -> bool,
-    codes: &[Code],
-    rules: &[Rule],
-    subjects: &[Subject],
-) -> String {
+fn with_numbered_calls(enums: &[(&str, &str, &[&str])], codes: &[Code], rules: &[Rule], subjects: &[Subject]) -> String {
     let mut text =
         format!("{HEADER}import type {{ ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n");
     for (doc, name, members) in enums {
@@ -220,8 +213,6 @@ fn with_numbered_calls(
         }
         text.push_str("}\n\n");
     }
-    let bits: u32 = (0..).zip(enums[0].2).filter(|(call, _)| reads_random(*call)).map(|(call, _)| 1 << call).sum();
-    let _ = writeln!(text, "/** The calls that read random numbers: a bit for each. */\nexport const READS_RANDOM = {bits};\n");
     write_answers(&mut text, codes, &[], rules, subjects);
     text.truncate(text.trim_end().len());
     text.push('\n');

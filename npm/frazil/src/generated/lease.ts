@@ -52,9 +52,6 @@ export enum LeaseReason {
   OTHER = 6,
 }
 
-/** The calls that read random numbers: a bit for each. */
-export const READS_RANDOM = 42;
-
 /** The codes that the core answers with, by status. */
 export const CODES: { readonly [status: number]: ErrorCode } = {
   27: "STORE_REFUSED",

@@ -23,9 +23,6 @@ export enum SegmentRequest {
   ALLOCATE = 2,
 }
 
-/** The calls that read random numbers: a bit for each. */
-export const READS_RANDOM = 412;
-
 /** The codes that the core answers with, by status. */
 export const CODES: { readonly [status: number]: ErrorCode } = {
   27: "STORE_REFUSED",

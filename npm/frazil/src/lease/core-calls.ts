@@ -11,15 +11,7 @@ import { type FrazilError, LeaseError, refusal } from "../base/errors.js";
 import { PackageRule } from "../base/package-rules.js";
 import type { Answers, Port } from "../core/port.js";
 import { Slot } from "../generated/abi.js";
-import {
-  CODES,
-  LeaseCall,
-  type LeaseChange,
-  type LeaseReason,
-  READS_RANDOM,
-  RULES,
-  SUBJECTS,
-} from "../generated/lease.js";
+import { CODES, LeaseCall, type LeaseChange, type LeaseReason, RULES, SUBJECTS } from "../generated/lease.js";
 import { nodeGiven, nodeRefusal, numberOrNaN } from "../generator/request.js";
 import type { Minting } from "../generator/session.js";
 import type { Answer, Grant, LeaseStore } from "../stores/lease-store.js";
@@ -167,7 +159,7 @@ export class LeaseCalls {
     // Closing needs no clock, and a clock of the user may throw.
     if (call !== LeaseCall.CLOSE) this.read();
     const { binding } = this.port;
-    const random = (READS_RANDOM >> call) & 1 ? randomFor(binding.backend, call === LeaseCall.ASK) : undefined;
+    const random = call === LeaseCall.STATUS ? undefined : randomFor(binding.backend, call === LeaseCall.ASK);
     let { numbers } = this.port;
     if (random) numbers.set(random, Slot.RANDOM);
     numbers[Slot.SHOWN_MS] = 0;

@@ -17,7 +17,7 @@ import { PackageRule } from "../base/package-rules.js";
 import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
 import { Frame, Slot } from "../generated/abi.js";
 import { Rule } from "../generated/rules.js";
-import { CODES, READS_RANDOM, RULES, SegmentCall, SegmentRequest, SUBJECTS } from "../generated/segment.js";
+import { CODES, RULES, SegmentCall, SegmentRequest, SUBJECTS } from "../generated/segment.js";
 import { numberOrNaN } from "../generator/request.js";
 import { LOW } from "../layout/bits.js";
 import type { AllocateRequest, Allocation, SegmentStore } from "../stores/segment-store.js";
@@ -149,8 +149,9 @@ export abstract class SegmentHolder {
     nowMs = monotonicClock(),
   ): Float64Array {
     const { binding } = this.#port;
+    const needsNone = call === SegmentCall.DRAW || call === SegmentCall.STATUS;
     const isAsking = call === SegmentCall.ASK || call === SegmentCall.ASK_AGAIN;
-    const random = (READS_RANDOM >> call) & 1 ? randomFor(binding.backend, isAsking) : undefined;
+    const random = needsNone ? undefined : randomFor(binding.backend, isAsking);
     const { numbers } = this.#port;
     if (random) numbers.set(random, Slot.RANDOM);
     numbers[Slot.AHEAD] = this.ahead;
