@@ -129,7 +129,11 @@ describe("a foreign table", () => {
       CREATE VIEW far_view.frazil_segments AS SELECT *, xmin FROM far.frazil_segments;
       CREATE SCHEMA plain_view; CREATE VIEW plain_view.frazil_segments AS TABLE far.frazil_segments;
       CREATE SCHEMA far_read; IMPORT FOREIGN SCHEMA public LIMIT TO (frazil_scopes, frazil_segments) FROM SERVER itself INTO far_read;
-      ALTER FOREIGN TABLE far_read.frazil_scopes OPTIONS (ADD updatable 'false')`),
+      ALTER FOREIGN TABLE far_read.frazil_scopes OPTIONS (ADD updatable 'false');
+      CREATE SCHEMA read_part; CREATE TABLE read_part.frazil_scopes (LIKE frazil_scopes) PARTITION BY LIST (scope);
+      CREATE FOREIGN TABLE read_part.part PARTITION OF read_part.frazil_scopes DEFAULT
+        SERVER itself OPTIONS (schema_name 'public', table_name 'frazil_scopes', updatable 'false');
+      CREATE TABLE read_part.frazil_leases (LIKE frazil_leases INCLUDING ALL)`),
   );
   const OURS = [undefined, "postgres", "postgres-with-start"];
   const stateOf = async (scope) => [
@@ -179,9 +183,25 @@ describe("a foreign table", () => {
 
   test("that it takes no writes is not taken for a server that cannot say its incarnation", async () => {
     const scope = await newScopeOf(store);
-    const message = /does not allow updates\): a table of frazil is a foreign table/;
-    const far = new PostgresStore(pool, { schema: "far_read" });
-    await assert.rejects(far.fence({ scope }), { code: "STORE_REFUSED", message });
+    const message = /does not allow updates\): if a table of frazil is a foreign table/;
+    for (const schema of ["far_read", "read_part"]) {
+      const far = new PostgresStore(pool, { schema });
+      await assert.rejects(far.fence({ scope }), { code: "STORE_REFUSED", message });
+    }
+  });
+
+  test("a publication that leaves out rows is named by what the server says in detail", async () => {
+    const own = await PostgresServer.start();
+    const ownPool = poolTo(own.url);
+    const published = new PostgresStore(ownPool);
+    await published.migrate();
+    const scope = await newScopeOf(published);
+    await own.query("CREATE PUBLICATION part FOR TABLE frazil_leases WHERE (until_ms > 0)");
+    const held = await published.acquire(attempt({ scope })).catch((error) => error);
+    await ownPool.end();
+    await own.stop();
+    assert.equal(held.code, "STORE_REFUSED");
+    assert.match(held.message, /WHERE expression.*If a publication has it/);
   });
 
   // docs/safety.md: 22

@@ -287,16 +287,19 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
           : `${reported}: the role lacks a right. It needs USAGE on the schema. Run: ${this.#complete(rightsFor(this.#complete(statement)))}`,
         error,
       );
-    // Views and foreign tables have no keys, views no xmin, and both may take no writes.
+    // Views and foreign tables have no keys, views no xmin, and both may take no writes; nor does a table that a publication has in part.
     if (
       state === "42P10" ||
       (state === "42703" && reported.includes("xmin")) ||
-      (state === NOT_IN_STATE && /frazil_(scopes|leases|segments)/.test(reported))
-    )
+      (state === NOT_IN_STATE && lack === undefined)
+    ) {
+      const { detail } = error as { detail?: unknown };
+      const more = typeof detail === "string" ? ` ${detail}` : "";
       return storeRefused(
-        `${reported}: a table of frazil is a foreign table or a view (use the table itself, on its server), or has no primary key, since migrate() did not make it`,
+        `${reported}${more}: if a table of frazil is a foreign table or a view, use the table itself, on its server. If it has no primary key, migrate() did not make it. If a publication has it, that may leave out no rows or columns`,
         error,
       );
+    }
     if (state === FAILED_TRANSACTION) return storeRefused(`${reported}: ${TRANSACTION_RULE}`, error);
     if (state === "25006" || lack === "writes")
       return storeRefused(
