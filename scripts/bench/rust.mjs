@@ -14,7 +14,7 @@ const peers = names.filter((name) => lock.includes(`name = "${name}"`)).map(crat
 
 const table = await cargoBench("next", "benchmarking one ID by one call in Rust");
 const day = new Date().toISOString().slice(0, 10);
-const file = `docs/benchmarks/${day}-rust.md`;
+const file = `docs/reference/benchmarks/${day}-rust.md`;
 const record = `# One ID by one call in Rust, ${day}
 
 \`npm run bench -- rust\`: ${crate("frazil")}, ${ask("rustc", ["--version"])}; ${cpus()[0].model.trim()}, ${cpus().length} cores, load ${loadavg()[0].toFixed(1)}.

@@ -13,7 +13,7 @@ import {
 import { createRequire } from "node:module";
 import { posix } from "node:path";
 import { BUNDLES, CONTRACTS, ENTRIES, NATIVE_FILES, sourceOf, WASM_IMPORTS } from "./bundles.mjs";
-import { writePages } from "./pages.mjs";
+import { writeReadme } from "./readme.mjs";
 import { PLATFORM_HERE, PLATFORMS } from "../platforms/index.mjs";
 import { releaseEnvironment } from "./reproducible.mjs";
 import { sharing } from "./sharing.mjs";
@@ -298,8 +298,8 @@ export async function build() {
     "package-lock.json",
   ];
   await cached(PACKAGE_STEP, sources, ["npm/frazil/dist/node.cjs", "npm/frazil/decode.js"], buildPackage);
-  const pages = ["docs", "README.md", "npm/frazil/package.json", "package.json", "scripts/build/pages.mjs"];
-  await cached("copying the pages", pages, ["npm/frazil/README.md", "npm/frazil/docs/api.md"], writePages);
+  const readme = ["README.md", "package.json", "scripts/build/readme.mjs"];
+  await cached("copying the README", readme, ["npm/frazil/README.md"], writeReadme);
   // npm links the command of a package only if its file is there, and it was not when npm installed the packages.
   if (!existsSync(`${bin}/frazil`))
     run("npm", ["rebuild", "frazil", "--ignore-scripts", "--loglevel=error"], {

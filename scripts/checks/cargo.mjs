@@ -1,6 +1,6 @@
 // The checks that need more than `cargo test`: nothing on the minting path panics (no-panic), no input that a fuzzer finds
-// breaks a claim (cargo-fuzz), and the tests notice every small change of the code (cargo-mutants). docs/proofs.md says what
-// each shows and what it does not show.
+// breaks a claim (cargo-fuzz), and the tests notice every small change of the code (cargo-mutants). docs/internals/verification.md
+// says what each shows and what it does not show.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,8 +1,8 @@
-// Checks the citations of docs/safety.md in the tests: every numbered sentence must be cited by at least one test, and every
+// Checks the citations of docs/internals/claims.md in the tests: every numbered sentence must be cited by at least one test, and every
 // cited number must exist. The two forms of a citation:
 //
-//   // docs/safety.md: 7, 9        above a test (or a `describe`, or a contract)
-//   //! docs/safety.md: 7, 9       at the top of a file whose tests are all about these sentences
+//   // docs/internals/claims.md: 7, 9        above a test (or a `describe`, or a contract)
+//   //! docs/internals/claims.md: 7, 9       at the top of a file whose tests are all about these sentences
 //
 // A test may cite a sentence only if the test would fail if the sentence were false.
 import { readdirSync, readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 import { root } from "../shell.mjs";
 
 const SENTENCE = /^(\d+)\. \*\*/gm;
-const CITATION = /^\s*\/\/[!/]? docs\/safety\.md:(.*)$/;
+const CITATION = /^\s*\/\/[!/]? docs\/internals\/claims\.md:(.*)$/;
 const NUMBERS = /^ \d+(, \d+)*$/;
 const COMMENT_OR_ATTRIBUTE = /^\s*(\/\/|#!?\[(?!test\]))/;
 const TEST = /^\s*(#\[test\]|(await )?(test|describe|leaseContract|segmentContract)\()/;
@@ -22,7 +22,7 @@ export function problems(page, files) {
   const uncited = new Set(sentences);
   const found = [];
   const twice = sentences.filter((number, at) => sentences.indexOf(number) !== at);
-  for (const number of twice) found.push(`docs/safety.md has two sentences ${number}`);
+  for (const number of twice) found.push(`docs/internals/claims.md has two sentences ${number}`);
   for (const { path, text } of files) {
     const lines = text.split("\n");
     for (const [at, line] of lines.entries()) {
@@ -35,13 +35,13 @@ export function problems(page, files) {
       else if (!top && !TEST.test(next ?? "")) say("not above a test");
       else {
         for (const number of list.split(",").map(Number)) {
-          if (!sentences.includes(number)) say(`docs/safety.md has no sentence ${number}`);
+          if (!sentences.includes(number)) say(`docs/internals/claims.md has no sentence ${number}`);
           uncited.delete(number);
         }
       }
     }
   }
-  for (const number of uncited) found.push(`docs/safety.md: no test cites sentence ${number}`);
+  for (const number of uncited) found.push(`docs/internals/claims.md: no test cites sentence ${number}`);
   return found;
 }
 
@@ -56,7 +56,7 @@ function testFiles() {
 }
 
 /** The mistakes in the repository. */
-export const problemsHere = () => problems(readFileSync(`${root}docs/safety.md`, "utf8"), testFiles());
+export const problemsHere = () => problems(readFileSync(`${root}docs/internals/claims.md`, "utf8"), testFiles());
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const found = problemsHere();

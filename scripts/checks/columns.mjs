@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { root } from "../shell.mjs";
 
 const MAX_COLUMNS = 140;
-const PAGE = /^(docs\/(?!benchmarks\/|proofs\/).*|README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$/;
+const PAGE = /^(docs\/(?!reference\/benchmarks\/|proofs\/).*|README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$/;
 const SOURCE = /\.(rs|ts|mjs)$/;
 /** Folders that tools write, or that are not of this repository. */
 const LEFT_OUT = /(^|\/)(\.[^/]+|node_modules|target[^/]*|dist|build|generated|corpus)$|^tests-js\/types\/snapshot$/;

@@ -1,11 +1,11 @@
-// Counts the instructions of the hot paths in Rust with callgrind, and compares them with docs/benchmarks/instructions.json.
-// crates/instructions has the calls. docs/benchmarks.md says what the counts show and what they do not show.
+// Counts the instructions of the hot paths in Rust with callgrind, and compares them with docs/reference/benchmarks/instructions.json.
+// crates/instructions has the calls. docs/reference/benchmarks.md says what the counts show and what they do not show.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { ask, isLinuxX64Gnu, PLATFORM_NAME, root, run } from "../shell.mjs";
 import { valgrind } from "../tools.mjs";
 
-const RECORD = "docs/benchmarks/instructions.json";
+const RECORD = "docs/reference/benchmarks/instructions.json";
 const RECORD_ANEW = "npm run bench -- instructions";
 /** The call that does nothing. What it takes is subtracted from the others. */
 const NOTHING = "nothing";

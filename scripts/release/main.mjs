@@ -1,4 +1,4 @@
-// Packs a release, and publishes what was packed. docs/releasing.md has the steps. This gathers facts; `problems.mjs` says which
+// Packs a release, and publishes what was packed. docs/internals/releasing.md has the steps. This gathers facts; `problems.mjs` says which
 // of them are reasons not to release.
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

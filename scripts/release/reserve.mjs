@@ -1,5 +1,5 @@
 // `npm run reserve -- FOLDER`: writes packages of version 0.0.0 that only hold the names of those that are released, to be published
-// once by hand. docs/releasing.md has the steps.
+// once by hand. docs/internals/releasing.md has the steps.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";

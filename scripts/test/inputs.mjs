@@ -38,20 +38,20 @@ const TESTS = [
 const WITH_SERVERS = [...TESTS, "tests-js/stores"];
 const SIMULATIONS = [...TESTS, "tests-js/lease", "tests-js/simulations"];
 const PAGES = ["docs", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "examples"];
-const MIGRATING = [...WITH_SERVERS, "docs/migrating-fleets.md"];
+const MIGRATING = [...WITH_SERVERS, "docs/guides/migrating"];
 const RUNTIMES = [...TESTS, "tests-js/runtimes"];
 const PACKED = [...WITH_SERVERS, ...RUNTIMES, ...PAGES, "tests-js/packaging", "scripts"];
 const STORES = [
   ...MIGRATING,
   "tests-js/cli/cli.mjs",
   "tests-js/segment",
-  "docs/stores.md",
-  "docs/stores",
-  "docs/segments.md",
-  "docs/serverless.md",
-  "docs/leases.md",
+  "docs/reference/stores.md",
+  "docs/reference/stores",
+  "docs/guides/segments.md",
+  "docs/guides/serverless.md",
+  "docs/guides/leases.md",
 ];
-const PROCESSES = [...WITH_SERVERS, "tests-js/segment", "docs/segments.md"];
+const PROCESSES = [...WITH_SERVERS, "tests-js/segment", "docs/guides/segments.md"];
 
 const OF_SUITE = {
   ...Object.fromEntries(
@@ -88,9 +88,9 @@ const OF_SUITE = {
     ...CRATES,
     "scripts/checks/instructions.mjs",
     "tests-js/scripts/instructions.test.mjs",
-    "docs/benchmarks/instructions.json",
+    "docs/reference/benchmarks/instructions.json",
   ],
-  leases: [...TESTS, "tests-js/lease", "tests-js/stores", "docs/leases.md"],
+  leases: [...TESTS, "tests-js/lease", "tests-js/stores", "docs/guides/leases.md"],
   segments: PROCESSES,
   "workers-simulation": SIMULATIONS,
   "segmented-simulation": SIMULATIONS,
@@ -101,15 +101,15 @@ const OF_SUITE = {
   "clock-steps": TESTS,
   transport: [...WITH_SERVERS, ...PAGES, "tests-js/transport"],
   "pages-databases": [...WITH_SERVERS, ...PAGES],
-  local: [...TESTS, "scripts/platforms/test-local.mjs", "docs/local.md", "docs/proofs/local-platforms.json"],
+  local: [...TESTS, "scripts/platforms/test-local.mjs", "docs/guides/local.md", "docs/proofs/local-platforms.json"],
   packaging: [...PACKED, ".ci", ".github", "tests-js/types", "tests-js/consumers", "biome.jsonc", ".gitignore"],
-  workers: [...WITH_SERVERS, "tests-js/workers", "tests-js/transport", "docs/workers.md"],
+  workers: [...WITH_SERVERS, "tests-js/workers", "tests-js/transport", "docs/guides/workers.md"],
   stores: [...STORES, "tests-js/cli/cli.mjs"],
   migrating: MIGRATING,
-  serverless: [...WITH_SERVERS, "tests-js/lease", "docs/serverless.md"],
+  serverless: [...WITH_SERVERS, "tests-js/lease", "docs/guides/serverless.md"],
   nemesis: [...WITH_SERVERS, "tests-js/lease"],
   "url-shortener": [...WITH_SERVERS, "tests-js/url-shortener", "tests-js/packaging", "scripts", "examples"],
-  cli: [...TESTS, "tests-js/cli", "docs/cli.md"],
+  cli: [...TESTS, "tests-js/cli", "docs/reference/cli.md"],
   node22: RUNTIMES,
   bun: RUNTIMES,
   deno: RUNTIMES,

@@ -51,7 +51,12 @@ export const ATTACKS = [
   "text/lying-lists.test.mjs",
 ];
 /** The programs of all pages, without servers. */
-export const README = ["pages/architecture.test.mjs", "pages/examples.test.mjs", "pages/readme.test.mjs"];
+export const README = [
+  "pages/architecture.test.mjs",
+  "pages/examples.test.mjs",
+  "pages/links.test.mjs",
+  "pages/readme.test.mjs",
+];
 
 /** What failures of suites mean: dozens of runs of Node's test runner. The suite `suites-failures`. */
 export const FAILURES = "scripts/test/failures.test.mjs";

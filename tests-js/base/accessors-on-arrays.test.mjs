@@ -1,4 +1,4 @@
-// docs/safety.md: 19
+// docs/internals/claims.md: 19
 // Accessors and values at indices of `Array.prototype` and `Object.prototype`, as another library may leave them there: an assignment to
 // an element that a list does not have calls the setter, and a hole shows what the prototype has.
 import assert from "node:assert/strict";

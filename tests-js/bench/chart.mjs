@@ -1,9 +1,10 @@
-// `npm run bench -- chart`: draws the latest record of the other packages (`npm run bench -- peers`) as docs/benchmarks/one-id.svg, which
-// docs/benchmarks.md shows: the time of one isolated call, and of one of a burst, with those that repeat IDs marked.
+// `npm run bench -- chart`: draws the latest record of the other packages (`npm run bench -- peers`) as
+// docs/reference/benchmarks/one-id.svg, which docs/reference/benchmarks.md shows: the time of one isolated call, and of one of a
+// burst, with those that repeat IDs marked.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { root } from "../../scripts/shell.mjs";
 
-const folder = `${root}docs/benchmarks/`;
+const folder = `${root}docs/reference/benchmarks/`;
 const record = readdirSync(folder)
   .filter((name) => /^\d{4}-\d\d-\d\d-peers-native\.md$/.test(name))
   .sort()
@@ -81,4 +82,4 @@ ${[
 </svg>
 `;
 writeFileSync(`${folder}one-id.svg`, svg);
-process.stdout.write(`docs/benchmarks/one-id.svg: ${rows.length} rows of ${record}\n`);
+process.stdout.write(`docs/reference/benchmarks/one-id.svg: ${rows.length} rows of ${record}\n`);

@@ -32,7 +32,7 @@ export const conditions = () =>
 /** Writes the record of today under this name, and shows it. `heading` is its title without the date. */
 export function writeRecord(name, heading, text) {
   const day = new Date().toISOString().slice(0, 10);
-  const file = `docs/benchmarks/${day}-${name}.md`;
+  const file = `docs/reference/benchmarks/${day}-${name}.md`;
   const record = `# ${heading}, ${day}\n\n${text}\n`;
   writeFileSync(`${root}${file}`, record);
   process.stdout.write(`${record}\nWritten to ${file}\n`);

@@ -1,11 +1,11 @@
-// The command lines of docs/cli.md print what the page says.
+// The command lines of docs/reference/cli.md print what the page says.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { COMMANDS, folder, hasAddon, root, shell } from "./cli.mjs";
 
-const page = readFileSync(join(root, "docs/cli.md"), "utf8");
+const page = readFileSync(join(root, "docs/reference/cli.md"), "utf8");
 const blocks = [...page.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?/gs)].map(([, lines, text]) => ({
   lines: lines.trimEnd().split("\n"),
   text,

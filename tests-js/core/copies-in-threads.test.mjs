@@ -76,7 +76,7 @@ const inTurn = (options) =>
     console.log(JSON.stringify(issued));
   `);
 
-// docs/safety.md: 3
+// docs/internals/claims.md: 3
 test("a state outlives the thread that created it", {
   skip: !native && "does not apply: the backend is WebAssembly",
 }, async () => {

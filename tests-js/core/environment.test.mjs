@@ -210,7 +210,7 @@ test("the warning of a page comes with the first generator that opens, and not w
   assert.match(warn.mock.calls[0].arguments[0], /^frazil: node is 953 in a page: /);
 });
 
-// docs/safety.md: 3
+// docs/internals/claims.md: 3
 test("a second copy of the package shares the states of the first", async (t) => {
   const folder = copyPackage();
   const before = globalThis[Symbol.for("frazil")];

@@ -61,7 +61,7 @@ test("a clock that a test set to the past says the same", (t) => {
 
 test("a clock that stands still while a call waits is told, with the time that it shows, and what to do", (t) => {
   const stands =
-    /^\w+: .* Retry after 1 ms: the clock still shows 2030-01-01T00:00:00\.000Z after a wait of [1-9]\d* ms, as one does that is frozen or faked\. .*frazil\/testing \(docs\/testing\.md\), or move it on\.$/;
+    /^\w+: .* Retry after 1 ms: the clock still shows 2030-01-01T00:00:00\.000Z after a wait of [1-9]\d* ms, as one does that is frozen or faked\. .*frazil\/testing \(docs\/guides\/testing\.md\), or move it on\.$/;
   const frozen = Date.parse("2030-01-01T00:00:00Z");
   t.mock.timers.enable({ apis: ["Date"], now: frozen });
   for (const ids of [new Snowflake({ node: 934 }), new Snowflake({ node: 934, now: () => frozen })]) {

@@ -1,4 +1,4 @@
-// docs/safety.md: 20
+// docs/internals/claims.md: 20
 // A generator that its own clock closes is closed at once, because its handle may already belong to another generator.
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// docs/safety.md: 19
+// docs/internals/claims.md: 19
 // A target array that is detached or shrunk while it is filled: the call is refused, and no ID is issued twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// docs/safety.md: 19
+// docs/internals/claims.md: 19
 // `fill` writes the elements that the array had when the call began, and no other memory, whatever kind of array it is: the addon
 // writes into it directly.
 import assert from "node:assert/strict";

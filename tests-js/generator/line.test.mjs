@@ -1,4 +1,4 @@
-//! docs/safety.md: 34
+//! docs/internals/claims.md: 34
 // IDs that TypeScript mints on the state itself, without a call of the core (`#nextByLine` of `snowflake.ts`): on WebAssembly.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

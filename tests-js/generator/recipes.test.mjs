@@ -1,4 +1,4 @@
-// Every row of docs/recipes.md: its settings must behave as it says, on the backend of the suite.
+// Every row of docs/guides/recipes.md: its settings must behave as it says, on the backend of the suite.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -218,8 +218,8 @@ const RECIPES = {
   },
 };
 
-test("docs/recipes.md has a row for every recipe, and no other", () => {
-  const text = readFileSync(new URL("../../docs/recipes.md", import.meta.url), "utf8");
+test("docs/guides/recipes.md has a row for every recipe, and no other", () => {
+  const text = readFileSync(new URL("../../docs/guides/recipes.md", import.meta.url), "utf8");
   const rows = [...text.matchAll(/^\| \*\*(.+?)\*\* \|/gm)].map(([, name]) => name);
   assert.deepEqual(rows, Object.keys(RECIPES));
 });

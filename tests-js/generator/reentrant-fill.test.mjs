@@ -1,4 +1,4 @@
-// docs/safety.md: 19
+// docs/internals/claims.md: 19
 // User code that runs inside a call, between reserving IDs and counting them as used, must not get the same IDs again.
 import assert from "node:assert/strict";
 import { test } from "node:test";

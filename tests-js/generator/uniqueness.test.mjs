@@ -20,7 +20,7 @@ test("300,000 IDs of the default layout reach its rate limit, wait, and do not r
   assert.ok(increasing(issued));
 });
 
-// docs/safety.md: 3
+// docs/internals/claims.md: 3
 test("generators with one node id share one state, whatever their layout is called", () => {
   const pair = [
     new Snowflake({ node: 113, layout: "leaf" }),
@@ -77,7 +77,7 @@ for (const [name, later] of Object.entries({
   several: (ids) => [...ids.nextMany(3)],
   "an array that is filled": (ids) => [...ids.fill(new BigUint64Array(3))],
 })) {
-  // docs/safety.md: 5
+  // docs/internals/claims.md: 5
   test(`the rest of a block is dropped once a larger ID is issued (${name}), and is not used when the clock is back`, () => {
     const { ids, clock } = scripted();
     const issued = times(10, ids.next);
@@ -108,7 +108,7 @@ async function inThreads(threads, count, options) {
   return (await Promise.all(lists)).flatMap((ids) => [...ids]);
 }
 
-// docs/safety.md: 3
+// docs/internals/claims.md: 3
 test("two worker threads with one node id do not repeat each other", {
   skip: !native && "does not apply: threads share a state only with the addon",
 }, async () => {

@@ -371,7 +371,7 @@ test("without WebAssembly and without the addon lease() is WASM_UNAVAILABLE, and
 });
 
 // Numbers from the memory of the process are those of its clone too.
-// docs/safety.md: 26
+// docs/internals/claims.md: 26
 test("on WebAssembly nothing is asked while the kernel's random numbers cannot be read for want of descriptors", () => {
   const program = `
     import { openSync, closeSync } from "node:fs";

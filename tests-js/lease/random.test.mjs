@@ -41,7 +41,7 @@ const permitted = (...paths) => [
 ];
 const CLONES = /^a clone of this process .* \/dev\/urandom cannot be read \(\w+\)/;
 
-// docs/safety.md: 26
+// docs/internals/claims.md: 26
 test("where /dev/urandom may not be read, health() warns of copies", () => {
   const [warning, ...rest] = leased(process.execPath, permitted());
   assert.match(warning, CLONES);

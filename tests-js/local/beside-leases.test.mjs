@@ -37,7 +37,7 @@ await store.migrate();
 const hex = (count) => count.toString(16).padStart(32, "0");
 
 for (const [at, [name, layout]] of Object.entries(LAYOUTS).entries()) {
-  // docs/safety.md: 33
+  // docs/internals/claims.md: 33
   test(`node bits: ${name}. local() has the last one, and leases have the others`, async (t) => {
     const count = layout.plan().nodes;
     const last = count - 1;
@@ -103,7 +103,7 @@ async function repeatsBeside(t, scope) {
   return repeats([...ours, ...ids]);
 }
 
-// docs/safety.md: 33
+// docs/internals/claims.md: 33
 test("a process with local() and one with a lease, in one column, repeat nothing; if the scope has the last node id too, they do", async (t) => {
   await store.init({ scope: "default", layout: "default" });
   assert.equal(await repeatsBeside(t, "default"), 0);

@@ -30,7 +30,7 @@ describe("a damaged file", () => {
       ["first", at],
       ["second", at + COPY_OFFSET],
     ]) {
-      // docs/safety.md: 11
+      // docs/internals/claims.md: 11
       test(`is used if one byte of the ${copy} copy of ${name} is wrong`, () => {
         for (const byte of bytes) {
           const { dir, path, issued } = newStateFile();
@@ -43,7 +43,7 @@ describe("a damaged file", () => {
       });
     }
 
-    // docs/safety.md: 11
+    // docs/internals/claims.md: 11
     test(`is refused, and not changed, if both copies of ${name} are damaged`, async () => {
       for (const byte of bytes) {
         const { path } = newStateFile();
@@ -133,7 +133,7 @@ describe("another file in place of the state file", () => {
     ["node id", {}, { node: 1 }],
     ["scope", {}, { scope: "orders" }],
   ]) {
-    // docs/safety.md: 16
+    // docs/internals/claims.md: 16
     test(`is refused if it belongs to another ${what}, and so is the state file in place of that one`, async () => {
       const dir = tempDir();
       const [{ path }, { path: otherPath }] = [newStateFile({ dir, ...one }), newStateFile({ dir, ...other })];
@@ -159,7 +159,7 @@ describe("another file in place of the state file", () => {
     await assertCorrupt(otherPath, /belongs to another node id/, undefined, { node: 1 });
   });
 
-  // docs/safety.md: 16
+  // docs/internals/claims.md: 16
   test("is refused if it is a copy, in the same directory or in another", async () => {
     const { path } = newStateFile();
     const copy = join(tempDir(), basename(path));

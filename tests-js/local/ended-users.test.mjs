@@ -1,4 +1,4 @@
-// docs/safety.md: 18
+// docs/internals/claims.md: 18
 // Users of a state file that end, by kill -9 or close(), while their file has lost its name: the next file of the name is minted
 // from only once all that they issued ahead of the clock is over.
 import assert from "node:assert/strict";

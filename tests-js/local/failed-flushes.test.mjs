@@ -1,4 +1,4 @@
-// docs/safety.md: 17
+// docs/internals/claims.md: 17
 // A flush that failed where mounts cannot be told apart still counts where they can. What fails for one process only stops no other.
 import assert from "node:assert/strict";
 import { join } from "node:path";

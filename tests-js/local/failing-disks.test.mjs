@@ -12,7 +12,7 @@ import { assertRefused, concurrency, increasing, newStateFile } from "./new-stat
 import { tempDir } from "./temp-dir.mjs";
 
 describe("a disk fails", { concurrency }, () => {
-  // docs/safety.md: 17
+  // docs/internals/claims.md: 17
   test("in one flush: the file is refused to all until the file system is mounted again or the machine restarts, and then repeats no ID", {
     ...withMounts,
   }, async (t) => {
@@ -89,7 +89,7 @@ describe("a disk fails", { concurrency }, () => {
     await child.call("open", { dir });
   });
 
-  // docs/safety.md: 17
+  // docs/internals/claims.md: 17
   test("in the last close: the file is refused until the machine restarts", withMounts, async (t) => {
     const [dir, failing] = [tempDir(), disk()];
     const child = await start(t, { disk: failing });

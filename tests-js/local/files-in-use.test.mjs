@@ -48,7 +48,7 @@ describe("a file of a process that mints", { concurrency }, () => {
     },
   };
   for (const [name, take] of Object.entries(away)) {
-    // docs/safety.md: 16, 18
+    // docs/internals/claims.md: 16, 18
     test(`that ${name} ends the minting of that process for good, and no ID is repeated`, async (t) => {
       const [dir, out] = [join(tempDir(), "d/e/f"), tempDir()];
       const [before, after] = [join(out, "before"), join(out, "after")];

@@ -1,4 +1,4 @@
-// docs/safety.md: 12, 17
+// docs/internals/claims.md: 12, 17
 // Write errors that the kernel forgets: pages of a state file could not be written, a process is told so and ends, the kernel drops
 // the pages, and reads older ones from the disk. No remount and no clock tells the next start.
 import assert from "node:assert/strict";
@@ -83,7 +83,7 @@ test("a read lock of another user shows nobody as attached, and no ID is repeate
   assert.equal(await repeatsAfterKill(t, { beside: (path) => reader(t, path) }), 0);
 });
 
-// Its start waits as if there were no lead: it is the broken one. docs/local.md says that this is not covered.
+// Its start waits as if there were no lead: it is the broken one. docs/guides/local.md says that this is not covered.
 test("the checker catches repeats if the clock was set back by the lead as well", withDisks, async (t) => {
   const clocks = mappedClocks({ wallMs: -1000 });
   let found = 0;

@@ -323,7 +323,7 @@ describe("close()", () => {
     assert.throws(ids.next, { code: "CLOSED" });
   });
 
-  // docs/safety.md: 10, 13
+  // docs/internals/claims.md: 10, 13
   test("of the last generator lowers the ceiling on disk to the end of the last tick used", async (t) => {
     const dir = tempDir();
     const child = await start(t);

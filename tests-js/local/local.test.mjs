@@ -59,7 +59,7 @@ describe("IDs", () => {
     return (await all("next", 500)).flat();
   }
 
-  // docs/safety.md: 12
+  // docs/internals/claims.md: 12
   test("of two processes that create the file together come from one state", async (t) => {
     const dir = tempDir();
     assert.equal(repeats(await ofTwoProcesses(t, "open", { dir })), 0);
@@ -285,7 +285,10 @@ test("where the clock is hours behind, nothing is said of a restart, which repea
   t.mock.method(Date, "now", () => real() - 7_200_000);
   assert.throws(ids.next, ({ code, message }) => {
     assert.equal(code, "CLOCK_BACKWARD");
-    assert.match(message, /due at 20.*In tests, use the option now or frazil\/testing \(docs\/testing\.md\)\.$/);
+    assert.match(
+      message,
+      /due at 20.*In tests, use the option now or frazil\/testing \(docs\/guides\/testing\.md\)\.$/,
+    );
     return true;
   });
 });

@@ -98,7 +98,7 @@ for (const [name, offsetS] of [
   ["the clock set back by 2 s", -2],
   ["the clock set back by 6 s", -6],
 ]) {
-  // docs/safety.md: 10, 12
+  // docs/internals/claims.md: 10, 12
   test(`after power loss, with ${name}, no ID is repeated`, needed, async (t) => {
     const { start, minted, losePower, newBoot, out } = machine(t);
     const random = randomNumbers(20261121 + offsetS);

@@ -1,4 +1,4 @@
-// docs/safety.md: 12, 17
+// docs/internals/claims.md: 12, 17
 // The mapped part of a state file whose file system is shut down and mounted again in the same boot. An equal boot id does not prove
 // that the mapped part on disk is current.
 import assert from "node:assert/strict";

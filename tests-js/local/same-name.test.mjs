@@ -1,4 +1,4 @@
-// docs/safety.md: 16, 18
+// docs/internals/claims.md: 16, 18
 // Two state files with the same name: one covered by a mount, moved away and put back, or created anew below directories that were
 // moved. Before IDs are minted from one, all time that the users of the other reserved is over.
 import assert from "node:assert/strict";

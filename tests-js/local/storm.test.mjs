@@ -15,7 +15,7 @@ const PROCESSES = 8;
 /** Starts a process that mints, in two threads. */
 const start = (t, out, task) => startMinting(t, { threads: 2, batch: 1024, pauseMs: 4, out, ...task });
 
-// docs/safety.md: 12
+// docs/internals/claims.md: 12
 test(`${PROCESSES} processes that are killed for ${seconds} s repeat no ID`, async (t) => {
   const dir = testFolder(t, "state");
   const out = testFolder(t, "storm");

@@ -1,4 +1,4 @@
-// docs/safety.md: 16, 18
+// docs/internals/claims.md: 16, 18
 // Two state files with the same name that replace each other: swapped there and back, behind links that are switched, under mounts
 // that one process does not see. IDs are minted from at most one; the users of the other are refused.
 import assert from "node:assert/strict";

@@ -275,7 +275,7 @@ describe("a wrong clock", { concurrency }, () => {
     );
   }
 
-  // docs/safety.md: 11, 12
+  // docs/internals/claims.md: 11, 12
   test("after a crash and another boot: a start waits for the ceiling, and mints nothing below it", {
     ...withMounts,
   }, async (t) => {

@@ -26,7 +26,7 @@ test("esbuild-node: a bundle uses the addon if node_modules can be reached, and 
   }
 });
 
-/** Bundles `native/main.mjs` with the addon beside the bundle, as `docs/bundlers.md` says. */
+/** Bundles `native/main.mjs` with the addon beside the bundle, as `docs/guides/bundling.md` says. */
 const withAddon = { entryPoints: ["main.mjs"], platform: "node", loader: { ".node": "copy" } };
 
 const REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';

@@ -89,7 +89,11 @@ for (const [message, code, remedy] of [
   ["/lib/x86_64-linux-gnu/libc.so: invalid ELF header", "ERR_DLOPEN_FAILED", /install on the system that runs/],
   ["Error loading shared library ld-linux-x86-64.so.2: No such file", "ERR_DLOPEN_FAILED", /install on the system/],
   ["Cannot load native addon because loading addons is disabled.", "ERR_DLOPEN_DISABLED", /--allow-addons/],
-  ["frazil.node: failed to map segment", "ERR_DLOPEN_FAILED", /keeps this system from loading .*docs\/platforms\.md/],
+  [
+    "frazil.node: failed to map segment",
+    "ERR_DLOPEN_FAILED",
+    /keeps this system from loading .*docs\/reference\/platforms\.md/,
+  ],
 ]) {
   test(`no-addon: what to do about "${message.slice(-40)}"`, () => {
     const folder = installConsumer("no-addon", { addon: false });
@@ -112,7 +116,10 @@ test("no-addon: on a system that no addon is for, nothing is looked for, and the
   const cause = `there is no addon for ${process.platform}-arm`;
   assert.equal(main[0].backend, "wasm");
   assert.ok(warnings[0].message.endsWith(`no native addon could be loaded: ${cause}`), warnings[0].message);
-  assert.match(warnings[0].detail, /To have the addon, run on a system that has one \(docs\/platforms\.md\)/);
+  assert.match(
+    warnings[0].detail,
+    /To have the addon, run on a system that has one \(docs\/reference\/platforms\.md\)/,
+  );
   const [forced] = on({ FRAZIL_BACKEND: "native" }).main;
   assert.deepEqual([forced.code, forced.causes], ["NATIVE_REQUIRED", [cause]]);
 });

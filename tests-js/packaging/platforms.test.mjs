@@ -75,9 +75,9 @@ test("the page of the runs follows from their record", () => {
   assert.equal(read("docs/proofs/platforms.md"), pageOf(readRecord()), "npm run test:platform writes both");
 });
 
-test("docs/platforms.md says of each platform package whether it was run, and on the system itself", () => {
+test("docs/reference/platforms.md says of each platform package whether it was run, and on the system itself", () => {
   const record = readRecord();
-  const rows = [...read("docs/platforms.md").matchAll(/^\| (`frazil-.*?) \|.*\| (.*?) \|$/gm)];
+  const rows = [...read("docs/reference/platforms.md").matchAll(/^\| (`frazil-.*?) \|.*\| (.*?) \|$/gm)];
   const said = rows.flatMap(([, names, run]) =>
     Array.from(names.matchAll(/`frazil-(.*?)`/g), ([, name]) => [name, run]),
   );

@@ -1,5 +1,5 @@
-// docs/architecture.md: the rooms that it lists are those of the tree, and each uses only rooms below it. Circles within a room are
-// found by biome and scripts/checks/module-cycles.mjs. Every page: the files that it names are there.
+// docs/internals/architecture.md: the rooms that it lists are those of the tree, and each uses only rooms below it. Circles within a room
+// are found by biome and scripts/checks/module-cycles.mjs. Every page: the files that it names are there.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { importsOf } from "../../scripts/checks/module-cycles.mjs";
 import { PAGES, root, textOf } from "./examples.mjs";
 
-const page = textOf("docs/architecture.md");
+const page = textOf("docs/internals/architecture.md");
 const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.[^"]+)"/g;
 
 /** The sources of a folder: path to text. */

@@ -1,4 +1,4 @@
-// docs/databases.md as it is printed: its programs, with a Postgres, and each statement of SQL in the database that it is for. For a
+// docs/guides/databases.md as it is printed: its programs, with a Postgres, and each statement of SQL in the database that it is for. For a
 // Node with node:sqlite.
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
@@ -12,7 +12,7 @@ import { PostgresServer } from "../stores/postgres/server.mjs";
 import { blocksOf, printed, programsOf, textOf } from "./examples.mjs";
 
 const folder = fileURLToPath(new URL("./", import.meta.url));
-const page = textOf("docs/databases.md");
+const page = textOf("docs/guides/databases.md");
 const programs = programsOf(page).filter(({ output }) => output !== undefined);
 const ID = 1489237498237411329n;
 
@@ -66,7 +66,7 @@ after(() => Promise.all([postgres?.stop(), maria?.stop()]));
 describe("the programs", { concurrency: 1 }, () => {
   test("there are programs", () => assert.equal(programs.length, 8));
   for (const { code, output, line } of programs) {
-    test(`docs/databases.md:${line} prints the output in the document`, async () => {
+    test(`docs/guides/databases.md:${line} prints the output in the document`, async () => {
       const env = { DATABASE_URL: postgres.url };
       assert.equal(await printed(code, { folder, env }), output);
     });

@@ -38,12 +38,10 @@ export function programsOf(text) {
 /** Every page with examples, as a path from the root. */
 export const PAGES = [
   "README.md",
-  ...["docs", "docs/stores"].flatMap((folder) =>
-    readdirSync(join(root, folder))
-      .filter((name) => name.endsWith(".md"))
-      .sort()
-      .map((name) => `${folder}/${name}`),
-  ),
+  ...readdirSync(join(root, "docs"), { recursive: true })
+    .map((name) => `docs/${name.replaceAll("\\", "/")}`)
+    .filter((name) => name.endsWith(".md") && !/^docs\/(proofs|reference\/benchmarks)\//.test(name))
+    .sort(),
 ];
 /**
  * The tests that run the programs of a page. What is a part of a program there is only compiled. The programs of all other pages
@@ -51,27 +49,27 @@ export const PAGES = [
  * them on every machine.
  */
 export const RUN_BY = {
-  "docs/databases.md": "tests-js/pages/databases.test.mjs",
-  "docs/leases.md": "tests-js/stores/first-minute.test.mjs",
-  "docs/migrating.md": "tests-js/pages/migrating.test.mjs",
-  "docs/migrating-fleets.md": "tests-js/stores/migrating/segments-page.test.mjs",
-  "docs/segments.md": "tests-js/segment/page.test.mjs",
-  "docs/serverless.md": "tests-js/lease/serverless/recipes.test.mjs",
-  "docs/stores.md": "tests-js/stores/postgres/document.test.mjs",
-  "docs/transport.md": "tests-js/transport/page.test.mjs",
-  "docs/workers.md": "tests-js/workers/page.test.mjs",
-  "docs/stores/d1.md": "tests-js/stores/d1/page.test.mjs",
-  "docs/stores/durable-object.md": "tests-js/stores/durable-object/page.test.mjs",
-  "docs/stores/etcd.md": "tests-js/stores/etcd/page.test.mjs",
-  "docs/stores/mysql.md": "tests-js/stores/mysql/page.test.mjs",
-  "docs/stores/postgres.md": "tests-js/stores/postgres/page.test.mjs",
-  "docs/stores/redis.md": "tests-js/stores/redis/page.test.mjs",
-  "docs/stores/sqlite.md": "tests-js/stores/sqlite/page.test.mjs",
-  "docs/stores/zookeeper.md": "tests-js/stores/zookeeper/page.test.mjs",
+  "docs/guides/databases.md": "tests-js/pages/databases.test.mjs",
+  "docs/guides/leases.md": "tests-js/stores/first-minute.test.mjs",
+  "docs/guides/migrating/index.md": "tests-js/pages/migrating.test.mjs",
+  "docs/guides/migrating/segments.md": "tests-js/stores/migrating/segments-page.test.mjs",
+  "docs/guides/segments.md": "tests-js/segment/page.test.mjs",
+  "docs/guides/serverless.md": "tests-js/lease/serverless/recipes.test.mjs",
+  "docs/reference/stores.md": "tests-js/stores/postgres/document.test.mjs",
+  "docs/guides/json.md": "tests-js/transport/page.test.mjs",
+  "docs/guides/workers.md": "tests-js/workers/page.test.mjs",
+  "docs/reference/stores/d1.md": "tests-js/stores/d1/page.test.mjs",
+  "docs/reference/stores/durable-object.md": "tests-js/stores/durable-object/page.test.mjs",
+  "docs/reference/stores/etcd.md": "tests-js/stores/etcd/page.test.mjs",
+  "docs/reference/stores/mysql.md": "tests-js/stores/mysql/page.test.mjs",
+  "docs/reference/stores/postgres.md": "tests-js/stores/postgres/page.test.mjs",
+  "docs/reference/stores/redis.md": "tests-js/stores/redis/page.test.mjs",
+  "docs/reference/stores/sqlite.md": "tests-js/stores/sqlite/page.test.mjs",
+  "docs/reference/stores/zookeeper.md": "tests-js/stores/zookeeper/page.test.mjs",
 };
 
 /** Pages of `RUN_BY` whose test runs the Workers alone. */
-const WORKERS_ONLY = ["docs/transport.md"];
+const WORKERS_ONLY = ["docs/guides/json.md"];
 
 /** Whether a program is a whole Worker. */
 export const isWorker = ({ code }) => /^export default \{$/m.test(code);

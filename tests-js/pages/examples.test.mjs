@@ -9,11 +9,12 @@ import { blocksOf, PAGES, programsOf, RUN_BY, root, textOf } from "./examples.mj
 
 /** Pages whose examples without output are parts of programs: they are compiled, and not run. */
 const PARTS = {
-  "docs/bundlers.md": "settings of bundlers, and lines of programs that they bundle",
-  "docs/layouts.md": "expressions that the tests of layouts have",
-  "docs/local.md": "an option that concerns other systems",
-  "docs/testing.md": "settings of Vitest and Jest, which were run by hand",
-  "docs/workers-tools.md": "settings of Cloudflare's tools, which tests-js/workers/tools runs as files",
+  "docs/guides/migrating/fleets.md": "calls that the tests in tests-js/stores/migrating make",
+  "docs/guides/bundling.md": "settings of bundlers, and lines of programs that they bundle",
+  "docs/reference/layouts.md": "expressions that the tests of layouts have",
+  "docs/guides/local.md": "an option that concerns other systems",
+  "docs/guides/testing.md": "settings of Vitest and Jest, which were run by hand",
+  "docs/guides/workers-tools.md": "settings of Cloudflare's tools, which tests-js/workers/tools runs as files",
 };
 
 const examples = PAGES.flatMap((page) => programsOf(textOf(page)).map((program) => ({ page, ...program })));
@@ -32,7 +33,7 @@ test("every example is run, or has a reason why not", () => {
 test("the tests that run examples exist and read their page", () => {
   for (const [page, file] of Object.entries(RUN_BY)) {
     assert.ok(existsSync(join(root, file)), file);
-    const name = page.replace(/^docs\/(stores\/)?|\.md$/g, "");
+    const name = page.replace(/^docs\/|\.md$/g, "");
     assert.ok(readFileSync(join(root, file), "utf8").includes(name), `${file} does not mention ${name}`);
     assert.ok(
       examples.some((example) => example.page === page),

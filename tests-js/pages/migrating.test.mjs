@@ -1,4 +1,4 @@
-// docs/migrating.md as it is printed: its programs, with the packages that they leave.
+// docs/guides/migrating/index.md as it is printed: its programs, with the packages that they leave.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -7,12 +7,12 @@ import FlakeId from "flake-idgen";
 import { printed, programsOf, textOf } from "./examples.mjs";
 
 const folder = fileURLToPath(new URL("./", import.meta.url));
-const programs = programsOf(textOf("docs/migrating.md"));
+const programs = programsOf(textOf("docs/guides/migrating/index.md"));
 
 test("there are programs", () => assert.equal(programs.length, 5));
 
 for (const { code, output, line } of programs) {
-  test(`docs/migrating.md:${line} prints the output in the document`, async () => {
+  test(`docs/guides/migrating/index.md:${line} prints the output in the document`, async () => {
     assert.equal(await printed(code, { folder }), output);
   });
 }

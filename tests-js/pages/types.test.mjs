@@ -1,4 +1,5 @@
-// The programs of README compile as strict TypeScript, and that of docs/databases.md with the types that it says to declare.
+// The programs of README and docs/start.md compile as strict TypeScript, and that of docs/guides/databases.md with the types
+// that it says to declare.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +10,7 @@ import { programsOf, root, textOf } from "./examples.mjs";
 
 const folder = fileURLToPath(new URL("./", import.meta.url));
 const tsc = join(root, "node_modules/.bin/tsc");
-const page = textOf("docs/databases.md");
+const page = textOf("docs/guides/databases.md");
 const { code } = programsOf(page).find(({ code }) => code.includes('from "kysely"'));
 const [, kysely] = page.split(/^## Kysely$/m);
 const declared = [...kysely.split(/^## /m)[0].matchAll(/`id: ([^`]+)`/g)].map(([, type]) => type);
@@ -42,10 +43,11 @@ ${typed}ids.layout.parse(made[0].id);
 }
 
 // Those of Workers have the types of another host.
-const ofNode = programsOf(textOf("README.md")).filter(({ code }) => !code.includes("frazil/workers"));
-test("README: there are programs of each way", () => assert.ok(ofNode.length >= 5, `${ofNode.length}`));
-for (const [at, { code }] of ofNode.entries())
-  test(`README: program ${at + 1} compiles`, (t) => assert.equal(compile(t, code), ""));
+const ofNode = ["README.md", "docs/start.md"]
+  .flatMap((page) => programsOf(textOf(page)).map(({ code, line }) => ({ code, name: `${page}:${line}` })))
+  .filter(({ code }) => !code.includes("frazil/workers"));
+test("there are programs of each way", () => assert.ok(ofNode.length >= 6, `${ofNode.length}`));
+for (const { code, name } of ofNode) test(`${name} compiles`, (t) => assert.equal(compile(t, code), ""));
 test("a program that reads the message of what is caught, whatever it is, does not", (t) => {
   assert.match(compile(t, "try {} catch (error) { console.log(error.message); }"), /error TS18046/);
 });

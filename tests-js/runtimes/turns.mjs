@@ -1,4 +1,5 @@
-// Runs in Node: starts `turns-main.mjs` in a runtime, and asserts that a turn of `freshness: "turn"` ends there as docs/api.md says.
+// Runs in Node: starts `turns-main.mjs` in a runtime, and asserts that a turn of `freshness: "turn"` ends there as
+// docs/reference/api.md says.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// The suites and the code that docs/proofs.md names are there.
+// The suites and the code that docs/internals/verification.md names are there.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { root } from "../../scripts/shell.mjs";
 import { SUITES } from "../../scripts/test/suites.mjs";
 
 const names = SUITES.map(({ name }) => name);
-const page = readFileSync(join(root, "docs/proofs.md"), "utf8");
+const page = readFileSync(join(root, "docs/internals/verification.md"), "utf8");
 
 /** The rows of the table, without its head. */
 const rowsOf = (text) =>
@@ -29,7 +29,7 @@ function missing(text) {
   ]);
 }
 
-test("the table of docs/proofs.md names suites and code that exist", () => {
+test("the table of docs/internals/verification.md names suites and code that exist", () => {
   assert.ok(rowsOf(page).length >= 25);
   assert.deepEqual(missing(page), []);
 });

@@ -33,7 +33,7 @@ async function replaced(object, name, value, work) {
   }
 }
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 test("a store that throws before it returns a promise: every call gets its number, in order", async () => {
   const { store, orders } = opened({ step: 1, maxStep: 1 });
   let requests = 0;
@@ -44,7 +44,7 @@ test("a store that throws before it returns a promise: every call gets its numbe
   assert.deepEqual(await settled(called(orders, 6)), upTo(6));
 });
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 test("a process that loses its file descriptors again and again: every call gets its number, in order", async () => {
   const fs = process.getBuiltinModule("node:fs");
   const { openSync } = fs;
@@ -57,7 +57,7 @@ test("a process that loses its file descriptors again and again: every call gets
   assert.deepEqual(await replaced(fs, "openSync", failing, () => settled(called(orders, 6))), upTo(6));
 });
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 test("a store that takes a number inside allocate(): it gets others than the calls", async () => {
   const { store, orders } = opened({ step: 1, maxStep: 1 });
   const inside = [];
@@ -174,7 +174,7 @@ test("an answer that cannot be true is reported with what it said", async () => 
   assert.match(error.message, /segment is "first 5, count 0, stride an object, step 0": must have a range of numbers/);
 });
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 test("a clock that takes numbers: none is lost, and none repeats", async () => {
   const { orders } = opened({ step: 100 });
   await orders.ready();
@@ -224,7 +224,7 @@ test("timers that a test takes back while the store is asked: calls get numbers 
   assert.equal(await orders.next(), 1n, "after the time of the first try");
 });
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 test("an answer to an attempt that was answered before changes nothing, whatever it is", async () => {
   const { store, orders } = opened({ maxAsyncWaitMs: 20_000 });
   let late;

@@ -30,7 +30,7 @@ async function collectUntil(isTrue) {
   assert.ok(isTrue());
 }
 
-// docs/safety.md: 29
+// docs/internals/claims.md: 29
 test("a counter that goes back between two segments of a tag: the second one begins above the first", async () => {
   const store = new FaultySegments();
   const saved = store.save();
@@ -105,7 +105,7 @@ test("two copies of the package do not open one tag of a store object at once", 
   assert.ok((await new Segment(store, { tag: "orders" }).next()) > 10n);
 });
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 test("a program that gives all objects a stride: a store of the package allocates one after the other", async () => {
   const folder = mkdtempSync(join(tmpdir(), "frazil-"));
   try {

@@ -1,4 +1,4 @@
-// docs/segments.md as it is printed: the recipes with a store in an SQLite file, and the table of steps. Its first minute is in
+// docs/guides/segments.md as it is printed: the recipes with a store in an SQLite file, and the table of steps. Its first minute is in
 // tests-js/stores/first-minute.test.mjs, with a server.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -11,7 +11,7 @@ import { tools } from "../../scripts/tools.mjs";
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL("./", import.meta.url));
-const page = readFileSync(new URL("../../docs/segments.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/guides/segments.md", import.meta.url), "utf8");
 const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, text]) => ({ language, text }));
 const blockWith = (text) => blocks.find((block) => block.text.includes(text)).text;
 

@@ -147,7 +147,7 @@ test("a store that is away: what is buffered is handed out, then SEGMENT_EXHAUST
   assert.equal(orders.stats().problem, undefined);
 });
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 test("an answer that is lost: the retry has the same attempt, and no number is lost", async () => {
   const { store, orders } = opened({ maxStep: 100 });
   store.before = (request, at) => {
@@ -160,7 +160,7 @@ test("an answer that is lost: the retry has the same attempt, and no number is l
   assert.deepEqual([first.attempt, first.holder], [second.attempt, second.holder]);
 });
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 test("an answer that comes after its time-out is taken, and once only", async () => {
   const { store, orders } = opened({ maxStep: 100, maxAsyncWaitMs: 10_000 });
   let answer;
@@ -179,7 +179,7 @@ test("an answer that comes after its time-out is taken, and once only", async ()
   assert.equal(orders.stats().ranges, 2);
 });
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 test("a counter that went back is refused, and no number of the range is handed out", async () => {
   const { store, orders } = opened({ maxStep: 100, maxAsyncWaitMs: 1000 });
   const had = new Set(await orders.nextMany(10));
@@ -381,7 +381,7 @@ test("a target that was transferred while the call waited is refused, and takes 
   assert.equal(await orders.next(), 1n);
 });
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 test("a store that mints from the segment inside allocate(), and a clock that does, repeat nothing", async () => {
   const { store, orders } = opened({ maxStep: 100 });
   const seen = [];

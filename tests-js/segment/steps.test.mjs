@@ -39,11 +39,11 @@ async function requestsAt(numbersASecond, requests, fetchMs = 0) {
   return { counts, usedAt };
 }
 
-test("a steady rate is asked for as in the table of docs/segments.md, and settles at every rate", async () => {
+test("a steady rate is asked for as in the table of docs/guides/segments.md, and settles at every rate", async () => {
   const { segments } = JSON.parse(
     readFileSync(new URL("../../crates/core/vectors/segments.json", import.meta.url), "utf8"),
   );
-  const table = segments.find(({ name }) => name.includes("docs/segments.md"));
+  const table = segments.find(({ name }) => name.includes("docs/guides/segments.md"));
   const { counts } = await requestsAt(10, table.counts.length);
   assert.deepEqual(counts, table.counts);
   for (const rate of [2, 3, 7, 12, 25]) {

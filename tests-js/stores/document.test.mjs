@@ -86,7 +86,7 @@ for (const [defect, names] of Object.entries(DEFECTS))
       await assert.rejects(() => run(new Bench(openDocuments(defect))), { name: "AssertionError" });
     });
 
-// docs/safety.md: 27
+// docs/internals/claims.md: 27
 test("a failover that lost the last grant, between a read and its write, grants no window twice", async () => {
   for (const [defect, overlap] of [
     [undefined, false],

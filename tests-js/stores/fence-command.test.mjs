@@ -1,5 +1,5 @@
 // `npx frazil fence`: what it prints raises the fence of one scope of a real server. d1/d1.test.mjs and sqlite/traps.mjs have the others.
-// docs/safety.md: 27
+// docs/internals/claims.md: 27
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// The first minute of docs/leases.md and of docs/segments.md, as it is written there: the SQL that the command line prints, and
-// the program.
+// The first minute of docs/guides/leases.md and of docs/guides/segments.md, as it is written there: the SQL that the command line prints,
+// and the program.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,8 +12,8 @@ import { PostgresServer, poolTo } from "./postgres/server.mjs";
 
 const run = promisify(execFile);
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
-const leases = readFileSync(path("../../docs/leases.md"), "utf8");
-const segments = readFileSync(path("../../docs/segments.md"), "utf8");
+const leases = readFileSync(path("../../docs/guides/leases.md"), "utf8");
+const segments = readFileSync(path("../../docs/guides/segments.md"), "utf8");
 const block = (language, text, page = leases) =>
   [...page.matchAll(/```(\w+)\n(.*?)```/gs)].find(([, name, body]) => name === language && body.includes(text))?.[2];
 
@@ -40,7 +40,7 @@ async function firstMinute(commands, code) {
   }
 }
 
-test("the SQL and the program of docs/leases.md lease a node id", async () => {
+test("the SQL and the program of docs/guides/leases.md lease a node id", async () => {
   const { stdout, stderr } = await firstMinute(block("sh", "npx frazil ddl"), block("js", "await lease("));
   assert.match(stdout, /^\d{18}n 0\n$/);
   assert.equal(stderr, "");
@@ -48,14 +48,14 @@ test("the SQL and the program of docs/leases.md lease a node id", async () => {
   assert.deepEqual(rows, [{ node: "0", grant_id: null }]);
 });
 
-test("the SQL and the program of docs/segments.md hand out numbers", async () => {
+test("the SQL and the program of docs/guides/segments.md hand out numbers", async () => {
   const [, program, output] = /```js\n([^`]*await orders\.ready\(\).*?)```\n\n```text\n(.*?)```/s.exec(segments);
   const { stdout, stderr } = await firstMinute(block("sh", "npx frazil ddl", segments), program);
   assert.equal(stdout, output);
   assert.equal(stderr, "");
 });
 
-test("the rights of docs/segments.md are enough to allocate, and no record can be made with them", async (t) => {
+test("the rights of docs/guides/segments.md are enough to allocate, and no record can be made with them", async (t) => {
   await server.query("CREATE ROLE your_role LOGIN");
   await server.query(block("sql", "GRANT SELECT, UPDATE ON frazil_segments", segments));
   const pool = poolTo(server.url.replace("postgres@", "your_role@"));

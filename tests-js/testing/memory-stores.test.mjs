@@ -87,7 +87,7 @@ test("writes that are lost are found out, and a copy is not what is kept", async
   assert.ok(store.save().get("default").fenceMs >= untilMs);
 });
 
-test("docs/testing.md: the time of the store passes, and another server takes over", async () => {
+test("docs/guides/testing.md: the time of the store passes, and another server takes over", async () => {
   const clock = manualClock(Date.now());
   const store = new MemoryLeaseStore({ now: clock.now });
   await store.init({ layout: "default", nodes: { from: 7, to: 7 }, windowMaxMs: 30_000 });

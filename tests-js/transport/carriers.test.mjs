@@ -1,4 +1,4 @@
-// Each claim of docs/transport.md about a carrier of Cloudflare, in workerd: the table of carriers, and what goes wrong in SQL. Runs
+// Each claim of docs/guides/json.md about a carrier of Cloudflare, in workerd: the table of carriers, and what goes wrong in SQL. Runs
 // under Node 24, because miniflare needs 22.12 or newer.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const ID = 1489237498237411329n;
 const ROUNDED = Number(ID);
 const NO_JSON = { throws: "TypeError: Do not know how to serialize a BigInt" };
 const program = readFileSync(new URL("./carriers-worker.mjs", import.meta.url), "utf8");
-const page = readFileSync(new URL("../../docs/transport.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/guides/json.md", import.meta.url), "utf8");
 
 /** The first cells of the table under a heading. */
 function rowsUnder(heading) {

@@ -1,4 +1,4 @@
-// docs/transport.md as it is printed: its Workers in workerd, with the bindings that they use. Its other programs are run by
+// docs/guides/json.md as it is printed: its Workers in workerd, with the bindings that they use. Its other programs are run by
 // tests-js/pages/readme.test.mjs.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { isWorker } from "../pages/examples.mjs";
 import { PostgresServer } from "../stores/postgres/server.mjs";
 import { startWorker, textOf } from "./workerd.mjs";
 
-const page = readFileSync(new URL("../../docs/transport.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/guides/json.md", import.meta.url), "utf8");
 const parts = [...page.matchAll(/^## ([^\n]+)$|^```(\w+)\n(.*?)^```$/gms)];
 
 /** The blocks with code and output, each with the heading above it. */

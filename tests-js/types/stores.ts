@@ -35,7 +35,7 @@ async function setUp(stores: Stores, init: InitOptions): Promise<void> {
   await etcd.init({ layout: "baidu", nodeIdsFrom: { workerNode: "WORKER_NODE" } });
 }
 
-// A store of one's own, and its test as docs/stores.md has it.
+// A store of one's own, and its test as docs/reference/stores.md has it.
 const documents: Documents = {
   read: async (keys) => ({ texts: keys.map(() => null), nowMs: 1, incarnation: "1" }),
   replace: async (changes, incarnation) => changes.every(({ seen }) => seen === null) && incarnation === "1",

@@ -46,8 +46,8 @@ test("the program without the types of a host imports every entry", () => {
   assert.deepEqual(imported.sort(), entries.map((path) => `frazil${path.slice(1)}`).sort());
 });
 
-test("the programs in TypeScript of docs/api.md compile, and the compiler refuses what they say it does", (t) => {
-  const page = readFileSync(new URL("../../docs/api.md", import.meta.url), "utf8");
+test("the programs in TypeScript of docs/reference/api.md compile, and the compiler refuses what they say it does", (t) => {
+  const page = readFileSync(new URL("../../docs/reference/api.md", import.meta.url), "utf8");
   const programs = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, program]) => program);
   assert.ok(programs.length >= 1 && programs.some((program) => program.includes("@ts-expect-error")));
   // In this folder, so that `frazil` resolves to the same package.

@@ -54,7 +54,7 @@ async function kill(worker) {
 const repeatsIn = (ids) => ids.length - new Set(ids).size;
 const isIncreasing = (ids) => ids.every((id, at) => at === 0 || BigInt(id) > BigInt(ids[at - 1]));
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 test("an object that is aborted goes on above every ID of the one before", async () => {
   const ids = await mintedOver(8, { end: abort });
   assert.ok(ids.length >= 18_000);
@@ -74,7 +74,7 @@ test("a mutant whose ceiling is not kept repeats IDs, and the check finds it", a
   assert.ok(repeatsIn(await mintedOver(2, { vars: { DEFECT: true }, end: abort, more })) > 0);
 });
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 test("a transaction of the program that is rolled back takes the ceiling back, which is noticed", async () => {
   const worker = await start();
   const more = { held: Date.now() };
@@ -93,7 +93,7 @@ test("a transaction of the program that is rolled back takes the ceiling back, w
 });
 
 for (const call of ["oneByOneAfterRollback", "abortedInRollback"]) {
-  // docs/safety.md: 30
+  // docs/internals/claims.md: 30
   test(`no ID that was reserved in a transaction is handed out after its rollback and again later: ${call}`, async () => {
     const worker = await start();
     const more = { held: Date.now() };
@@ -108,7 +108,7 @@ for (const call of ["oneByOneAfterRollback", "abortedInRollback"]) {
   });
 }
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 test("two generators of one object, as two copies of the package have them, repeat nothing, and one of them mints", async () => {
   const worker = await start();
   try {
@@ -235,7 +235,7 @@ test("what is wrong is said with the field and the rule", async () => {
   }
 });
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 test("a state that is wrapped anew at each access has one generator", async () => {
   const worker = await start();
   try {
@@ -256,7 +256,7 @@ test("generators that are opened while another one draws its random numbers, whi
   }
 });
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 test("one scope of an object takes one layout, whatever the node ids are", async () => {
   const worker = await start();
   try {
@@ -266,7 +266,7 @@ test("one scope of an object takes one layout, whatever the node ids are", async
   }
 });
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 test("after close() and deleteAll() the next generator of the object begins above what the first one has issued", async () => {
   const worker = await start();
   try {
@@ -281,7 +281,7 @@ test("after close() and deleteAll() the next generator of the object begins abov
   }
 });
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 test("one ID after deleteAll() writes the ceiling again, and the next instance begins above it", async () => {
   const worker = await start();
   try {
@@ -295,7 +295,7 @@ test("one ID after deleteAll() writes the ceiling again, and the next instance b
   }
 });
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 test("clocks that show nothing, a fraction, or a time far ahead for one reading", async () => {
   const worker = await start();
   try {
@@ -342,7 +342,7 @@ async function mintedEarly(vars) {
   return ids;
 }
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 test("an object mints in its constructor, in blockConcurrencyWhile and in an alarm, and ends in between", async () => {
   const ids = await mintedEarly({});
   assert.equal(ids.length, 4 * 20_150);

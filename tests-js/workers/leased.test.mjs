@@ -180,7 +180,7 @@ for (const date of DATES) {
       });
     });
 
-    // docs/safety.md: 23
+    // docs/internals/claims.md: 23
     test("options that are changed between two calls name another scope, which has another generator", async () => {
       const { changed, getter, same, proxied, inherited, layout } = await worker.call("changed-options");
       assert.deepEqual([changed.isSame, getter.isSame], [false, false]);
@@ -351,7 +351,7 @@ for (const date of DATES) {
       assert.deepEqual([same, stats.renewed, stats.lost], [node, 1, 0]);
     });
 
-    // docs/safety.md: 23
+    // docs/internals/claims.md: 23
     test("with the clock of production, which steps back between requests, no call fails and no ID repeats", async (context) => {
       const options = { scope: "still", windowMs: WINDOW_MS };
       await worker.call("still", { isStill: true });

@@ -1,4 +1,4 @@
-// docs/workers.md as it is printed.
+// docs/guides/workers.md as it is printed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answerOf, blocksOf, setUp, startPage } from "../stores/workerd/page.mjs";

@@ -74,7 +74,7 @@ for (const date of DATES) {
         });
       }
 
-      // docs/safety.md: 28
+      // docs/internals/claims.md: 28
       test(`${source}: requests that come together have one attempt under way, and take each number once`, async () => {
         const given = await begun("together", { source });
         await stopped(async () => {
@@ -89,7 +89,7 @@ for (const date of DATES) {
       });
     }
 
-    // docs/safety.md: 28
+    // docs/internals/claims.md: 28
     test("an attempt that others join is one range, however late its answers come", async () => {
       const given = await begun("late", { source: "delayed" });
       // Of three tries of an attempt the last one is answered first. The second one is carried out long after that.
@@ -182,7 +182,7 @@ for (const date of DATES) {
       assert.ok(attempts.length <= 8, `${attempts.length} tries`);
     });
 
-    // docs/safety.md: 28
+    // docs/internals/claims.md: 28
     test("300 requests that come together at a new isolate cost few requests to the store", async () => {
       const given = await begun("herd", { source: "delayed" });
       // Longer than the first try of an attempt has, and shorter than the first two.
@@ -366,7 +366,7 @@ for (const date of DATES) {
       assert.ok(Number((await worker.call("next", given)).number) >= 21);
     });
 
-    // docs/safety.md: 28
+    // docs/internals/claims.md: 28
     test("an object that is aborted under load, and workerd killed: no number twice", async () => {
       const given = await begun("aborted", { source: "delayed" });
       await worker.call("stand-while-asked", { isOn: true });

@@ -40,7 +40,7 @@ fn minted(ids: &mut CeilingGenerator, row: Option<CeilingRow>, now_ms: u64, layo
     }
 }
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 #[test]
 fn a_row_is_written_where_the_tick_that_is_due_ends_after_its_ceiling() {
     for (tick_ms, ends_ms) in [(1, NOW_MS + 1), (20, NOW_MS + 20), (1500, EPOCH_MS + 34 * 1500)] {
@@ -53,7 +53,7 @@ fn a_row_is_written_where_the_tick_that_is_due_ends_after_its_ceiling() {
     }
 }
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 #[test]
 fn nothing_is_written_where_nothing_can_be_issued() {
     let fields = [Field::time(16), Field::node(4), Field::sequence(1)];
@@ -77,7 +77,7 @@ fn nothing_is_written_where_nothing_can_be_issued() {
     assert_eq!(minted(&mut ids, row, NOW_MS, &layout), Err(Code::SequenceExhausted));
 }
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 #[test]
 fn a_ceiling_that_was_taken_back_is_raised_again_and_the_ids_go_on() {
     let layout = Layout::named("edge").unwrap();
@@ -96,7 +96,7 @@ fn a_ceiling_that_was_taken_back_is_raised_again_and_the_ids_go_on() {
     }
 }
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 #[test]
 fn an_extension_that_was_taken_back_leaves_the_window_that_was_there_before() {
     let layout = Layout::named("edge").unwrap();
@@ -110,7 +110,7 @@ fn an_extension_that_was_taken_back_leaves_the_window_that_was_there_before() {
     assert_eq!(minted(&mut ids, first, NOW_MS + 1000, &layout), Err(Code::LeaseExpired));
 }
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 #[test]
 fn another_mark_ends_the_window_and_the_next_one_begins_at_its_ceiling() {
     let layout = Layout::named("edge").unwrap();

@@ -16,7 +16,7 @@
 //! `npm test -- ceiling-simulation` runs 20,000 seeds and the mutants, of which each must send an ID twice. A failure prints its
 //! seed, and `FRAZIL_SEED=n` replays one. `FRAZIL_SEEDS=n` runs that many.
 //!
-//! docs/safety.md: 30
+//! docs/internals/claims.md: 30
 #![expect(clippy::print_stdout, reason = "the seeds, the events and the mutants are the record")]
 
 mod simulation;

@@ -2,7 +2,7 @@
 //!
 //! Small layouts: every word, window and reading. All others: proptest, at the edges of ticks, words and windows.
 //!
-//! docs/safety.md: 34
+//! docs/internals/claims.md: 34
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 use frazil::abi::Line;

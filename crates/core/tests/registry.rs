@@ -17,7 +17,7 @@ fn open(registry: &mut Registry, spec: LayoutSpec, node: u64) {
     registry.open(&Layout::new(spec).unwrap(), GeneratorOptions::new(Node::Id(node))).unwrap();
 }
 
-// docs/safety.md: 3
+// docs/internals/claims.md: 3
 #[test]
 fn layouts_or_node_ids_that_give_other_ids_have_another_state() {
     let plain = || layout(&[Field::time(40), Field::node(8), Field::sequence(10)]);
@@ -63,7 +63,7 @@ fn a_window_that_begins_later_counts_for_the_next_id_of_every_generator() {
     assert_eq!((error.code(), error.retry_after_ms()), (Code::ClockBackward, 1011)); // and the lead of a predecessor
 }
 
-// docs/safety.md: 3
+// docs/internals/claims.md: 3
 #[test]
 fn names_and_unused_high_bits_do_not_change_the_state() {
     let mut registry = Registry::new();
@@ -75,7 +75,7 @@ fn names_and_unused_high_bits_do_not_change_the_state() {
     assert_eq!((registry.len(), registry.is_empty()), (1, false));
 }
 
-// docs/safety.md: 3
+// docs/internals/claims.md: 3
 #[test]
 fn a_state_outlives_its_generators() {
     let (mut registry, clock) = (Registry::new(), ManualClock::new(T));
@@ -96,7 +96,7 @@ fn a_refused_generator_leaves_no_state() {
     assert!(registry.is_empty());
 }
 
-// docs/safety.md: 4
+// docs/internals/claims.md: 4
 #[test]
 fn a_state_waits_for_the_largest_lead_asked_of_it_after_the_earliest_start() {
     let mut registry = Registry::new();

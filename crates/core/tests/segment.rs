@@ -1,6 +1,6 @@
 //! Segments, call by call: what is drawn, when and for how many numbers the store is asked, and which answers count.
 //!
-//! docs/safety.md: 28
+//! docs/internals/claims.md: 28
 
 use frazil::Code;
 use frazil::asking::Nonce;

@@ -71,7 +71,7 @@ fn back_and_forth(thread: u64, call: u64) -> u64 {
     if thread == 0 && call % 3 == 2 { 50 + call } else { 100 + call }
 }
 
-// docs/safety.md: 2
+// docs/internals/claims.md: 2
 #[test]
 fn threads_without_clock_ids_mint_unique_ids() {
     for start in [SequenceStart::Zero, SequenceStart::Wrap] {
@@ -81,7 +81,7 @@ fn threads_without_clock_ids_mint_unique_ids() {
     }
 }
 
-// docs/safety.md: 2, 7
+// docs/internals/claims.md: 2, 7
 #[test]
 fn threads_whose_clock_goes_back_and_forth_mint_unique_ids() {
     for start in [SequenceStart::Zero, SequenceStart::Wrap] {

@@ -75,7 +75,7 @@ fn a_generator_that_reads_a_stale_state_is_caught() {
     assert_ne!(repeats(&minted), 0);
 }
 
-// docs/safety.md: 3
+// docs/internals/claims.md: 3
 #[test]
 fn generators_with_one_node_id_share_a_state() {
     let (layout, mut registry) = (wide(), Registry::new());
@@ -110,7 +110,7 @@ fn on_threads(count: usize, mint: impl Fn(usize) -> u64 + Sync) -> Vec<u64> {
     minted.into_inner().unwrap()
 }
 
-// docs/safety.md: 2
+// docs/internals/claims.md: 2
 #[test]
 fn threads_that_share_a_generator_mint_two_million_unique_ids() {
     let ids = open(&wide());
@@ -206,7 +206,7 @@ fn across_a_restart(clock: Option<&Field>, lead_before_ms: u64, lead_ms: u64) ->
     repeated
 }
 
-// docs/safety.md: 4
+// docs/internals/claims.md: 4
 #[test]
 fn a_restart_repeats_no_id_if_the_lead_of_the_predecessor_was_not_longer() {
     let clock = Field::clock(1);
@@ -233,7 +233,7 @@ fn through_steps_back(step_ms: u64, mut mint: impl FnMut(u64) -> Option<u64>) ->
 
 const STEPS_MS: [u64; 3] = [1, 1000, 3_600_000];
 
-// docs/safety.md: 1
+// docs/internals/claims.md: 1
 #[test]
 fn steps_back_cause_no_repeat() {
     let layout = Layout::named("default").unwrap();
@@ -304,7 +304,7 @@ fn clocked() -> Layout {
     Layout::new(LayoutSpec { epoch_ms: 1_704_067_200_000, tick_ms: 1, unsigned: false, fields }).unwrap()
 }
 
-// docs/safety.md: 6, 7
+// docs/internals/claims.md: 6, 7
 #[test]
 fn a_clock_that_goes_back_and_forth_causes_no_repeat_with_clock_ids() {
     let options = GeneratorOptions { max_lead_ms: Some(0), ..GeneratorOptions::new(Node::Id(1)) };

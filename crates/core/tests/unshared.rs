@@ -141,7 +141,7 @@ fn layouts() -> impl Strategy<Value = (Layout, SequenceStart, u64)> {
 }
 
 proptest! {
-    // docs/safety.md: 2
+    // docs/internals/claims.md: 2
     #[test]
     fn unshared_and_shared_generators_of_one_state_repeat_nothing((layout, start, lead_ms) in layouts(), steps in steps()) {
         let found = repeats(&layout, start, lead_ms, &steps, |ids, clock| ids.next(clock).ok())?;

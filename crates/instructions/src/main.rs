@@ -1,8 +1,8 @@
 //! A program that calls each hot path once, for callgrind, which counts the instructions of that one call.
 //!
-//! `npm test -- instructions` compares the counts with `docs/benchmarks/instructions.json`. Every call that is counted goes through
-//! [`counted`]. callgrind collects within that function only (`--toggle-collect`) and writes its counts each time when it returns
-//! (`--dump-after`). The program prints the name of each call, in that order. Of calls with the same name the least count is taken.
+//! `npm test -- instructions` compares the counts with `docs/reference/benchmarks/instructions.json`. Every call that is counted goes
+//! through [`counted`]. callgrind collects within that function only (`--toggle-collect`) and writes its counts each time when it
+//! returns (`--dump-after`). The program prints the name of each call, in that order. Of calls with the same name the least count is taken.
 //! The first call, `nothing`, is empty; its count is subtracted from the others.
 //!
 //! * **Deterministic**: the clock stands still until it is set, no random number is drawn, and nothing that is counted allocates

@@ -194,7 +194,7 @@ mod tests {
         assert!(!ceiling.has_failed());
     }
 
-    // docs/safety.md: 10, 17
+    // docs/internals/claims.md: 10, 17
     #[test]
     fn a_write_that_fails_leaves_the_window_where_it_was_and_is_not_noted() {
         let sample = Sample::new("fails");

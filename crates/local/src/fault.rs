@@ -235,7 +235,7 @@ mod tests {
         assert!(fault.text().contains("the boot id: No such file") && fault.text().contains("read /proc"), "{fault}");
     }
 
-    // docs/safety.md: 17
+    // docs/internals/claims.md: 17
     #[test]
     fn a_flush_failed_by_the_disk_unless_it_is_forbidden_to_the_process() {
         use nix::libc::{EACCES, EIO, ENOSPC, ENOSYS, EOPNOTSUPP, EPERM, EROFS};

@@ -250,7 +250,7 @@ mod tests {
 
     const FILE: Identity = Identity { device: 1, inode: 5, created_ns: 9, generation: Some(3) };
 
-    // docs/safety.md: 16
+    // docs/internals/claims.md: 16
     #[test]
     fn a_file_is_used_only_where_its_header_names_it() {
         let check = |header: Header, identity| spec(None).check(&header, identity, "ext4").map_err(|fault| fault.to_string());
@@ -269,7 +269,7 @@ mod tests {
         check(header(), Identity { device: 2, ..FILE }).unwrap();
     }
 
-    // docs/safety.md: 16
+    // docs/internals/claims.md: 16
     #[test]
     fn one_of_the_two_marks_of_an_inode_number_is_enough_and_none_needs_a_caller_who_vouches() {
         let check = |vouched, identity| spec(vouched).check(&header(), identity, "fuse").map_err(|fault| fault.code());

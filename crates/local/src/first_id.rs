@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(wait(0, CLOSED_WORD, 0), 0, "a closed state has no current tick");
     }
 
-    // docs/safety.md: 12
+    // docs/internals/claims.md: 12
     #[test]
     fn nothing_was_issued_from_the_ceiling_on_nor_beyond_a_lead_and_a_tick_from_now() {
         let from = |ceiling_ms, now_ms| unissued_from_ms(&machine("default"), ceiling_ms, now_ms);

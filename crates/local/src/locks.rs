@@ -164,7 +164,7 @@ mod tests {
         assert!(retry_for(Duration::from_secs(5), || Ok(!another_is_attached(&one, own)?)).unwrap());
     }
 
-    // docs/safety.md: 12
+    // docs/internals/claims.md: 12
     #[test]
     #[cfg(unix)]
     fn a_lock_of_who_may_only_read_the_file_shows_nobody_as_attached_and_takes_the_place_of_nobody() {

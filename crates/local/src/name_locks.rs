@@ -294,7 +294,7 @@ mod tests {
         std::fs::remove_dir_all(top).unwrap();
     }
 
-    // docs/safety.md: 18
+    // docs/internals/claims.md: 18
     #[test]
     fn a_path_through_a_link_of_a_link_conflicts_with_the_path_of_each_link_on_the_way() {
         let top = std::env::temp_dir().join(format!("frazil-name-locks-links-{}", std::process::id()));

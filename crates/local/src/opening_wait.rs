@@ -147,7 +147,7 @@ mod tests {
         looks.iter().map(|(ms, look)| sightings.note(*look, &machine, start + Duration::from_millis(*ms)).as_millis()).collect()
     }
 
-    // docs/safety.md: 18
+    // docs/internals/claims.md: 18
     #[test]
     fn the_wait_begins_with_the_first_look_that_shows_no_user() {
         let mut sightings = Sightings::default();
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(waits(&mut sightings, &[(500, NOBODY)]), [1001]);
     }
 
-    // docs/safety.md: 18
+    // docs/internals/claims.md: 18
     #[test]
     fn what_an_opening_that_sees_nobody_remembers_ends_with_the_wait_and_with_the_file() {
         let mut sightings = Sightings::default();

@@ -110,7 +110,7 @@ mod tests {
         (&[Mapping::InUse], &[false], &[Word::SameSequenceStart], Start::Join),
     ];
 
-    // docs/safety.md: 12, 17
+    // docs/internals/claims.md: 12, 17
     #[test]
     fn a_state_goes_on_only_where_its_mapping_is_in_use_or_proven_and_no_flush_failed() {
         let mut seen = Vec::new();

@@ -230,7 +230,7 @@ fn a_child_whose_parent_has_reserved_nothing_is_closed() {
     ids.next(&SystemClock).unwrap();
 }
 
-// docs/safety.md: 15
+// docs/internals/claims.md: 15
 #[test]
 fn a_child_is_closed_for_good_when_the_window_is_over_and_its_parent_is_not() {
     let _alone = alone();
@@ -294,7 +294,7 @@ fn a_parent_that_closes_closes_its_child_too() {
 }
 
 /// The positions of the state mean other IDs from then on, while a child still mints with the previous start.
-// docs/safety.md: 14
+// docs/internals/claims.md: 14
 #[test]
 fn a_child_repeats_nothing_when_its_parent_chooses_another_start() {
     let _alone = alone();

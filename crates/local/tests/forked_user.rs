@@ -52,7 +52,7 @@ fn mint_for(ids: &Generator, time: Duration) -> Vec<u64> {
 /// How many IDs the child mints at least before the file loses its name.
 const MINTED_BEFORE: u64 = 100_000;
 
-// docs/safety.md: 18
+// docs/internals/claims.md: 18
 #[test]
 fn a_file_that_a_process_gave_up_is_in_use_while_its_forked_child_lives() {
     let dir = std::env::temp_dir().join(format!("frazil-forked-user-{}", std::process::id()));

@@ -42,7 +42,7 @@ fn open(path: &Path) -> File {
     File::options().read(true).write(true).open(path).unwrap()
 }
 
-// docs/safety.md: 18
+// docs/internals/claims.md: 18
 #[test]
 fn closing_waits_if_the_path_is_lost_while_it_waits_for_a_lock() {
     // Where the machine takes so long that all that was issued is over before the path is lost, that shows nothing.
@@ -74,7 +74,7 @@ fn closing_waits() -> bool {
     !was_over
 }
 
-// docs/safety.md: 18
+// docs/internals/claims.md: 18
 #[test]
 fn a_path_that_cannot_be_looked_up_is_reported_when_all_that_was_issued_is_over() {
     let directory = TestDirectory::new("loop");
@@ -98,7 +98,7 @@ fn a_path_that_cannot_be_looked_up_is_reported_when_all_that_was_issued_is_over(
     fs::remove_file(&directory.0).unwrap();
 }
 
-// docs/safety.md: 12, 18
+// docs/internals/claims.md: 12, 18
 #[test]
 fn a_file_that_was_given_up_is_not_attached_any_more() {
     let directory = TestDirectory::new("given-up");
@@ -135,7 +135,7 @@ fn mint_until_lost(ids: &Local, minted: &AtomicU64) -> u64 {
     }
 }
 
-// docs/safety.md: 18, 32
+// docs/internals/claims.md: 18, 32
 #[test]
 fn a_process_that_loses_its_file_while_it_mints_repeats_nothing() {
     // So many IDs a millisecond that every call but the first one in it takes the fast path. One file in five caught a process that went

@@ -80,7 +80,7 @@ fn until(condition: impl Fn() -> bool) {
     }
 }
 
-// docs/safety.md: 18
+// docs/internals/claims.md: 18
 #[test]
 fn what_was_issued_while_the_mapping_is_replaced_is_over_when_the_loss_is_reported() {
     let _alone = alone();
@@ -97,7 +97,7 @@ fn what_was_issued_while_the_mapping_is_replaced_is_over_when_the_loss_is_report
     assert!(now_ms() >= end_ms, "{} ms too early", end_ms - now_ms());
 }
 
-// docs/safety.md: 18
+// docs/internals/claims.md: 18
 #[test]
 fn health_does_not_report_the_loss_while_ids_can_still_be_issued() {
     let _alone = alone();
@@ -123,7 +123,7 @@ fn health_does_not_report_the_loss_while_ids_can_still_be_issued() {
     assert!(now_ms() >= last_ms);
 }
 
-// docs/safety.md: 12, 18
+// docs/internals/claims.md: 12, 18
 #[test]
 fn a_file_that_was_given_up_without_a_free_descriptor_is_soon_not_attached_any_more() {
     let _alone = alone();

@@ -234,7 +234,7 @@ fn seconds() -> u64 {
     env::var("FRAZIL_STORM_S").map_or(10, |text| text.parse().unwrap())
 }
 
-// docs/safety.md: 12
+// docs/internals/claims.md: 12
 #[test]
 fn processes_that_are_killed_repeat_no_id() {
     let _alone = alone();
@@ -320,7 +320,7 @@ fn scopes_that_differ_in_capital_letters_have_a_file_each() {
     open(&state.0, Some("Orders")).unwrap().next(&SystemClock).unwrap();
 }
 
-// docs/safety.md: 16
+// docs/internals/claims.md: 16
 #[test]
 fn a_copy_in_the_place_of_the_file_is_refused_and_the_file_itself_is_not() {
     let _alone = alone();
@@ -375,7 +375,7 @@ fn a_file_that_is_cut_off_or_damaged_is_refused() {
     mint(&state.open(), &mut [0; 8]);
 }
 
-// docs/safety.md: 18
+// docs/internals/claims.md: 18
 #[test]
 fn a_file_in_use_keeps_its_name_or_its_user_stops() {
     let _alone = alone();

@@ -213,7 +213,7 @@ fn a_call_that_waits_for_another_thread_does_not_wait_for_the_lock_from_the_star
     drop(held);
 }
 
-// docs/safety.md: 18
+// docs/internals/claims.md: 18
 #[test]
 fn a_call_that_waited_while_the_file_was_given_up_mints_nothing_from_the_copy() {
     let directory = TestDirectory::new("copy");

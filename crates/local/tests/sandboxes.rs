@@ -99,7 +99,7 @@ fn run_without_statx(test: &str, directory: &TestDirectory) {
     assert!(inside.status().unwrap().success());
 }
 
-// docs/safety.md: 16, 18
+// docs/internals/claims.md: 16, 18
 #[test]
 fn a_process_that_may_not_call_statx_shares_the_file_of_the_others() {
     let test = "a_process_that_may_not_call_statx_shares_the_file_of_the_others";
@@ -121,7 +121,7 @@ fn a_process_that_may_not_call_statx_shares_the_file_of_the_others() {
     made_inside.open().next(&SystemClock).unwrap();
 }
 
-// docs/safety.md: 16
+// docs/internals/claims.md: 16
 #[test]
 fn a_process_that_gives_up_statx_after_opening_still_finds_its_file() {
     let directory = TestDirectory::new("statx-later");

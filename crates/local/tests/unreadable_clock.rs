@@ -15,7 +15,7 @@ use nix::libc;
 
 const CLONE_NEWTIME: libc::c_int = 0x80;
 
-// docs/safety.md: 17
+// docs/internals/claims.md: 17
 #[test]
 fn a_process_without_a_clock_is_refused_alone() {
     in_a_child_with_right_to(CLONE_NEWTIME, || {

@@ -101,7 +101,7 @@ fn lock_all(file: &File) -> bool {
     unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const request) == 0 }
 }
 
-// docs/safety.md: 15
+// docs/internals/claims.md: 15
 #[test]
 fn whoever_may_make_files_in_a_directory_may_use_its_file() {
     if !is_root() {
@@ -124,7 +124,7 @@ fn whoever_may_make_files_in_a_directory_may_use_its_file() {
     open_to_all.opened_by(BOB, &[GROUP]);
 }
 
-// docs/safety.md: 15
+// docs/internals/claims.md: 15
 #[test]
 fn a_maker_who_is_not_in_the_group_of_the_directory_keeps_the_file_and_the_refusal_of_others_says_so() {
     if !is_root() {
@@ -140,7 +140,7 @@ fn a_maker_who_is_not_in_the_group_of_the_directory_keeps_the_file_and_the_refus
     });
 }
 
-// docs/safety.md: 15
+// docs/internals/claims.md: 15
 #[test]
 fn a_user_who_may_not_write_the_file_cannot_lock_it() {
     if !is_root() {

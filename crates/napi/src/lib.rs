@@ -4,7 +4,7 @@
 //! `local`, `local_async`, `when_opened`, `opened`, `abandon`, `default_dir`, `file` and `fill`.
 //!
 //! The functions are free functions that pass numbers, and a frame of memory holds everything else: class methods and strings
-//! cost several times the work that they carry (`docs/design.md`). `fill` takes an array as well: a copy of its IDs costs more.
+//! cost several times the work that they carry (`docs/internals/design.md`). `fill` takes an array as well: a copy of its IDs costs more.
 //!
 //! What is more than translation has a file: a process uses one copy of the addon (`copies.rs`) and one backend (`backends.rs`), and
 //! has one registry, behind a lock, which all worker threads share; a realm has its frames (`frames.rs`); and a state file is opened on

@@ -11,8 +11,8 @@
 //!
 //! Not covered: input validation. The writers of the vectors state which input is refused and why.
 //!
-//! Sources: `docs/layouts.md`, `docs/text.md`, `docs/recipes.md` (clock and sequence), `docs/api.md` (errors),
-//! `docs/segments.md` (steps).
+//! Sources: `docs/reference/layouts.md`, `docs/reference/text.md`, `docs/guides/recipes.md` (clock and sequence),
+//! `docs/reference/errors.md`, `docs/guides/segments.md` (steps).
 
 pub(crate) mod errors;
 pub(crate) mod generator;

@@ -1,7 +1,7 @@
 //! The core as a WebAssembly module: each function translates one call of [`Handles`].
 //!
 //! Names and order are those of `crates/napi`. Only numbers cross the boundary, no strings, slices or exceptions, so that the
-//! glue of wasm-bindgen stays a few lines (`docs/design.md`).
+//! glue of wasm-bindgen stays a few lines (`docs/internals/design.md`).
 //!
 //! * **One registry and one handle table an instance**: WebAssembly instances share no memory.
 //! * **Read and written by JavaScript**: the frame, and the words of states where a line is (`frazil::abi`).

@@ -1,4 +1,4 @@
-// docs/safety.md: 19
+// docs/internals/claims.md: 19
 // A stack overflow between counting IDs and copying them, in a call that is aborted: slots that were counted but not copied must
 // not be returned as IDs.
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-// docs/safety.md: 21
+// docs/internals/claims.md: 21
 // WebAssembly and the native addon in one process share no state, so the backend that mints second is refused.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

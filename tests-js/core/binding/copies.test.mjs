@@ -1,4 +1,4 @@
-// docs/safety.md: 21
+// docs/internals/claims.md: 21
 // Two copies of the addon in one process, loaded in every way by which they might not see each other.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -1,4 +1,4 @@
-// docs/safety.md: 21
+// docs/internals/claims.md: 21
 // Where the kernel refuses memory with a name, and on macOS, the mark of the addon is an open file without a name.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

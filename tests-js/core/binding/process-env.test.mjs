@@ -1,4 +1,4 @@
-// docs/safety.md: 21
+// docs/internals/claims.md: 21
 // WebAssembly marks the process in `process.env`, which a program may replace by a copy, freeze or clear.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-// docs/safety.md: 31
+// docs/internals/claims.md: 31
 // WebAssembly in worker threads where `process.getBuiltinModule` is missing, as it is in Node 21 and 22.0 to 22.2.
 import assert from "node:assert/strict";
 import { join } from "node:path";

@@ -60,7 +60,7 @@ const REPEATS_TIMES = ["a second back", "twenty steps at random"];
 
 // The tests mostly sleep, so several can run at once.
 const concurrency = 4;
-// docs/safety.md: 1, 4, 6
+// docs/internals/claims.md: 1, 4, 6
 describe("a clock that is set back and forth", { concurrency }, () => {
   for (const [name, steps] of Object.entries(SCENARIOS)) {
     for (const layout of ["default", "multi-clock"]) {

@@ -239,7 +239,7 @@ const shown = (struck) =>
     .map(([name, count]) => `${name} ${count}`)
     .join(", ");
 
-// docs/safety.md: 22, 23
+// docs/internals/claims.md: 22, 23
 test(`${STORE}: processes under faults repeat no ID, for ${SECONDS} s with the store's time and ${SECONDS / 2} with their own`, async (t) => {
   const calm = await run({ seconds: Math.max(5, SECONDS / 4), faults: false });
   assert.equal(calm.repeats, 0);

@@ -1,4 +1,4 @@
-// The programs of docs/serverless.md, as they are written there.
+// The programs of docs/guides/serverless.md, as they are written there.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { freePort } from "../../stores/kit/server-process.mjs";
 import { PostgresServer, poolTo } from "../../stores/postgres/server.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
-const page = readFileSync(path("../../../docs/serverless.md"), "utf8");
+const page = readFileSync(path("../../../docs/guides/serverless.md"), "utf8");
 const WINDOW_MS = 3000;
 
 let server;

@@ -144,7 +144,7 @@ const repeatsNone = ({ out }) => {
   assert.ok(issued > 0);
 };
 
-// docs/safety.md: 22, 23
+// docs/internals/claims.md: 22, 23
 test("stopped for less than half of a window, for more, and for more than a window: the node id continues", async (t) => {
   const run = await setUp(t);
   const instance = run.start();
@@ -168,7 +168,7 @@ test("stopped for less than half of a window, for more, and for more than a wind
   repeatsNone(run);
 });
 
-// docs/safety.md: 22, 23, 24
+// docs/internals/claims.md: 22, 23, 24
 test("stopped while another instance takes the node id: the next invocation gets it back, or another one", async (t) => {
   const one = await setUp(t, { nodes: { from: 5, to: 5 } });
   const instances = [one.start(), one.start()];
@@ -192,7 +192,7 @@ test("stopped while another instance takes the node id: the next invocation gets
 });
 
 for (const [name, pool] of Object.entries({ "of the recipe": RECIPE, "that keeps its connections": KEEPING })) {
-  // docs/safety.md: 23
+  // docs/internals/claims.md: 23
   test(`connections that die while the process is stopped, with a pool ${name}`, async (t) => {
     const run = await setUp(t, { pool, proxied: true });
     const instance = run.start();
@@ -227,7 +227,7 @@ for (const [name, pool] of Object.entries({ "of the recipe": RECIPE, "that keeps
   });
 }
 
-// docs/safety.md: 22, 23, 24
+// docs/internals/claims.md: 22, 23, 24
 test("stopped in the middle of an attempt, and in the middle of an invocation", async (t) => {
   const run = await setUp(t, { nodes: { from: 0, to: 1 } });
   const [stopped, other] = [run.start(), run.start()];
@@ -303,7 +303,7 @@ async function storm(t, { seconds, leastIds, instances = 6, ...task }) {
   return { ...countIds(run.out), invocations, slowestMs, failures };
 }
 
-// docs/safety.md: 22, 23, 24
+// docs/internals/claims.md: 22, 23, 24
 test("many instances: every invocation gets its IDs, and none repeats", async (t) => {
   for (const time of ["wall", "store"]) {
     const nodes = { from: 0, to: 15 };
@@ -339,7 +339,7 @@ async function together(t, task) {
   return { ...countIds(run.out), failures: replies.flatMap(({ error }) => error ?? []) };
 }
 
-// docs/safety.md: 22, 23
+// docs/internals/claims.md: 22, 23
 test("two instances that go on together after each has looked at its lease repeat no ID", async (t) => {
   const { issued, repeats, failures } = await together(t);
   assert.deepEqual(failures, []);

@@ -18,7 +18,7 @@ for (const [backend, env] of Object.entries({ native: {}, wasm: { FRAZIL_BACKEND
 }
 
 for (const file of ["node.cjs", "inline.mjs"]) {
-  // docs/safety.md: 31
+  // docs/internals/claims.md: 31
   test(`Bun, ${file} on WebAssembly: a static node id is refused in web workers and in threads of node:worker_threads`, () =>
     assertThreadsAreRefused(tools.bun, file));
 

@@ -51,7 +51,7 @@ test("Deno: require() with all permissions has the addon, also where it is force
   assert.equal(stdout.trim(), "native");
 });
 
-// docs/safety.md: 21
+// docs/internals/claims.md: 21
 test("Deno: WebAssembly by import and the addon by require in a worker: the second is refused", () => {
   const worker = `
     import { createRequire } from "node:module";
@@ -97,7 +97,7 @@ test("Deno: WebAssembly by import and the addon by require in a worker: the seco
   assert.deepEqual(both("[ours]", "--allow-import", `--allow-read=${root}`), [{ backend: "wasm" }]);
 });
 
-// docs/safety.md: 31
+// docs/internals/claims.md: 31
 test("Deno: a static node id is refused in web workers and in threads of node:worker_threads", () =>
   assertThreadsAreRefused(tools.deno, "inline.mjs", { before: ["run", "--no-prompt", "--allow-read"], env }));
 

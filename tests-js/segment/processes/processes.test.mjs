@@ -204,7 +204,7 @@ const shown = ({ issued, lives, ranges, unused, lostWithTheAnswer, skipped, stru
   return `${issued} numbers in ${ranges} ranges of ${lives} processes; ${holes}, ${skipped} skips; ${faults.join(", ")}`;
 };
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 test(`${STORE}: processes under faults repeat no number of 100 tags, and every hole is theirs, for ${SECONDS} s`, async (t) => {
   // As many lives have written a number, so that they count.
   const livesIn = (folder) => readdirSync(folder).filter((name) => name.endsWith(".ids")).length;

@@ -10,7 +10,7 @@ import { SOMETIMES } from "./events.mjs";
 const SEEDS = Number(process.env.FRAZIL_SEEDS ?? 300);
 const file = join(import.meta.dirname, "simulation.mjs");
 
-// docs/safety.md: 28, 29
+// docs/internals/claims.md: 28, 29
 test(`${SEEDS} seeds, in which no number repeats, none is lost without cause, and no request hangs`, async (context) => {
   const { sum, most, seen } = await runHalves(file, SEEDS);
   context.diagnostic(

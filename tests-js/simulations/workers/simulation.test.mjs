@@ -9,7 +9,7 @@ import { SOMETIMES } from "./events.mjs";
 const SEEDS = 600;
 const file = join(import.meta.dirname, "simulation.mjs");
 
-// docs/safety.md: 22, 23, 24, 25, 27
+// docs/internals/claims.md: 22, 23, 24, 25, 27
 test(`${SEEDS} seeds, in which no ID repeats, no request hangs, and every isolate mints in the end`, async (context) => {
   const { sum, most, seen } = await runHalves(file, SEEDS);
   context.diagnostic(

@@ -6,10 +6,10 @@ import { DATES } from "../workerd/server.mjs";
 import { open } from "./database.mjs";
 
 for (const date of DATES) {
-  // docs/safety.md: 22, 25, 26, 27
+  // docs/internals/claims.md: 22, 25, 26, 27
   leaseContract({ name: `D1, ${date}`, open: () => open({ date }) });
 
-  // docs/safety.md: 28
+  // docs/internals/claims.md: 28
   segmentContract({
     name: `segments in D1, ${date}`,
     async open() {

@@ -94,7 +94,7 @@ test("layouts with wide and without node fields", async () => {
   assert.equal((await store.acquire(request(1024))).node, 1024, "a preferred node id that can be reached");
 });
 
-// docs/safety.md: 22
+// docs/internals/claims.md: 22
 test("of two that saw one free row, the one that writes second takes another", async () => {
   const scope = await newScopeOf(store, { nodes: { from: 0, to: 1 } });
   await store.acquire(attempt({ scope }));
@@ -129,7 +129,7 @@ function besideEachOther({ requests, change, first = async () => {} }) {
   return Promise.all(requests.map((request) => slow.acquire(request)));
 }
 
-// docs/safety.md: 22
+// docs/internals/claims.md: 22
 test("two requests for one grant that read the same rows have one node id, and no error", async () => {
   const raced = async (change) => {
     const scope = await newScopeOf(store, { nodes: { from: 0, to: 31 } });
@@ -171,7 +171,7 @@ test("which row a holder takes after a lost race follows from its grant", async 
   assert.ok(new Set(nodes).size > 2, `all draw the same: ${nodes}`);
 });
 
-// docs/safety.md: 25
+// docs/internals/claims.md: 25
 test("a fence that is raised between reading and writing holds the grant back", async () => {
   const raced = async (change) => {
     const scope = await newScopeOf(store);
@@ -186,7 +186,7 @@ test("a fence that is raised between reading and writing holds the grant back", 
   assert.equal((await raced(blind)).granted, true, "the mutant shows nothing");
 });
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 test("of two that replace the record of a tag, the second one reads again", () =>
   checkLostRace(store, (hold) => storeWith({ held: /^UPDATE frazil_segments/, hold })));
 

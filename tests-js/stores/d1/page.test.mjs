@@ -1,4 +1,4 @@
-// docs/stores/d1.md as it is printed.
+// docs/reference/stores/d1.md as it is printed.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
@@ -20,7 +20,7 @@ export default {
   },
 };`;
 
-test("the programs of docs/stores/d1.md run as they are printed", async () => {
+test("the programs of docs/reference/stores/d1.md run as they are printed", async () => {
   const server = await startPage("d1", withSql);
   const run = async (body) => (await fetch(server.url, { method: "POST", body })).json();
   try {

@@ -23,10 +23,10 @@ async function open(given) {
 }
 
 for (const date of DATES) {
-  // docs/safety.md: 22, 25, 26, 27
+  // docs/internals/claims.md: 22, 25, 26, 27
   leaseContract({ name: `an object, ${date}`, open: () => open({ date }) });
 
-  // docs/safety.md: 28
+  // docs/internals/claims.md: 28
   segmentContract({
     name: `segments in objects, ${date}`,
     async open() {

@@ -131,7 +131,7 @@ for (const date of DATES) {
       assert.match(error.message, /has the scope "s\d+", and was asked for "another"/);
     });
 
-    // docs/safety.md: 25
+    // docs/internals/claims.md: 25
     test("an object that has lost its storage is fenced by the first renewal", async () => {
       const scope = newScope();
       const held = await store.acquire(attempt({ scope }));
@@ -213,7 +213,7 @@ for (const date of DATES) {
       assert.equal(new Set(leases.map(({ node }) => node)).size, requests.length);
     });
 
-    // docs/safety.md: 22, 28
+    // docs/internals/claims.md: 22, 28
     test("workerd is killed three times under load: no window overlaps, and no number comes twice", async () => {
       const { leases, ranges } = await killed(server, store);
       assert.ok(leases.length > 50 && ranges.length > 50, `${leases.length} leases, ${ranges.length} ranges`);

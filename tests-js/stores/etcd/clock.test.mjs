@@ -121,7 +121,7 @@ describe("the clock", () => {
     checkTime(await nowOf(store, scope), clocks.wallMs, 300 + 1);
   });
 
-  // docs/safety.md: 22
+  // docs/internals/claims.md: 22
   test("windows never overlap while members a minute apart answer by turns; a store that trusts `until` alone is caught", async (t) => {
     const overlapping = async (broken) => {
       const clocks = new TestClocks(t);

@@ -3,7 +3,7 @@ import { leaseContract } from "frazil/testing/lease-contract";
 import { connectStore, movableFetch, startServer } from "./server.mjs";
 
 for (const sameToken of [false, true]) {
-  // docs/safety.md: 22, 25, 26, 27
+  // docs/internals/claims.md: 22, 25, 26, 27
   leaseContract({
     name: `etcd ${sameToken ? "restored with the same token" : "restored with another token"}`,
     async open() {

@@ -33,7 +33,7 @@ async function contend(options) {
 }
 
 describe("clients that contend", () => {
-  // docs/safety.md: 22
+  // docs/internals/claims.md: 22
   test("64 clients take 256 node ids, each once", async () => {
     const leases = await contend();
     assert.equal(leases.length, 256);
@@ -68,7 +68,7 @@ async function lateWrite(change) {
 }
 
 describe("a client that is stopped between its read and its write", () => {
-  // docs/safety.md: 22
+  // docs/internals/claims.md: 22
   test("does not take a node id that another one took meanwhile", async () => {
     const [taken, late] = await lateWrite((json) => json);
     assert.ok(taken.granted);
@@ -175,7 +175,7 @@ describe("answers that are lost", () => {
     return state;
   };
 
-  // docs/safety.md: 22, 26
+  // docs/internals/claims.md: 22, 26
   test("of acquire, renew and release: unknown, sent once, and the repeated call has the same lease", async () => {
     const state = losing();
     // Two endpoints: the write must not go to the other one.

@@ -1,4 +1,4 @@
-// docs/stores/etcd.md as it is printed.
+// docs/reference/stores/etcd.md as it is printed.
 import { after, test } from "node:test";
 import { checkPrinted, runPage } from "../kit/page.mjs";
 import { startServer } from "./server.mjs";
@@ -6,11 +6,11 @@ import { startServer } from "./server.mjs";
 let server;
 after(() => server?.stop());
 
-test("the programs of docs/stores/etcd.md run as they are printed, at every start", async () => {
+test("the programs of docs/reference/stores/etcd.md run as they are printed, at every start", async () => {
   server = await startServer();
   await runPage("etcd", { env: { ETCD_ENDPOINTS: server.url } });
 });
 
-test("docs/stores/etcd.md has what ddl prints", () => {
+test("docs/reference/stores/etcd.md has what ddl prints", () => {
   checkPrinted("etcd", /^etcdctl (role|user)/);
 });

@@ -57,7 +57,7 @@ describe("a restored snapshot", { concurrency: true }, () => {
       { sameToken: true, fresh: true, restarts: 3 },
     ],
   ]) {
-    // docs/safety.md: 27
+    // docs/internals/claims.md: 27
     test(`${name}: the next window begins behind the lost one`, async () => {
       const { overlaps, reasons } = await restoreAndAskAgain(options);
       assert.equal(overlaps, false);
@@ -164,19 +164,19 @@ async function writeAcrossRestore(operation, { isLost = false, answer = (json) =
 }
 
 describe("a write that was decided before a restore and arrives after it", { concurrency: true }, () => {
-  // docs/safety.md: 22, 27
+  // docs/internals/claims.md: 22, 27
   test("of acquire: the node id, which the lost cluster granted meanwhile, is not granted", async () => {
     const { result, codes } = await writeAcrossRestore("acquire");
     assert.deepEqual([result.reason, ...codes], ["taken", "STORE_UNAVAILABLE"]);
   });
 
-  // docs/safety.md: 22, 27
+  // docs/internals/claims.md: 22, 27
   test("of acquire, whose answer is lost: the same", async () => {
     const { result, codes } = await writeAcrossRestore("acquire", { isLost: true });
     assert.deepEqual([result.reason, ...codes], ["taken", "STORE_UNAVAILABLE"]);
   });
 
-  // docs/safety.md: 22, 27
+  // docs/internals/claims.md: 22, 27
   test("of renew: the lease, whose window was over, is lost", async () => {
     const { result, codes } = await writeAcrossRestore("renew");
     assert.deepEqual([result.reason, ...codes], ["fenced", "STORE_UNAVAILABLE", "incarnation"]);

@@ -1,4 +1,4 @@
-// An instance of a function that is stopped between two invocations, with a store of docs/serverless.md as it is printed.
+// An instance of a function that is stopped between two invocations, with a store of docs/guides/serverless.md as it is printed.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { startProxy } from "./cut-proxy.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
-const page = readFileSync(path("../../../docs/serverless.md"), "utf8");
+const page = readFileSync(path("../../../docs/guides/serverless.md"), "utf8");
 const WINDOW_MS = 3000;
 
 const MAIN = `

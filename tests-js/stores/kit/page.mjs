@@ -1,4 +1,4 @@
-// The pages of docs/stores, as they are printed: what is run once, the program, and the rights and commands of `npx frazil ddl`.
+// The pages of docs/reference/stores, as they are printed: what is run once, the program, and the rights and commands of `npx frazil ddl`.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { tools } from "../../../scripts/tools.mjs";
 import { serverFolder } from "./server-process.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
-const textOf = (name) => readFileSync(path(`../../../docs/stores/${name}.md`), "utf8");
+const textOf = (name) => readFileSync(path(`../../../docs/reference/stores/${name}.md`), "utf8");
 /** A program that has not ended by then is kept alive by its client. */
 const LIMIT_MS = 30_000;
 
@@ -89,5 +89,6 @@ export function checkPrinted(name, lines, change = (line) => line) {
   const page = textOf(name)
     .split("\n")
     .map((line) => line.replace(/ {2,}#.*$/, ""));
-  for (const line of wanted.map(change)) assert.ok(page.includes(line), `docs/stores/${name}.md has no line ${line}`);
+  for (const line of wanted.map(change))
+    assert.ok(page.includes(line), `docs/reference/stores/${name}.md has no line ${line}`);
 }

@@ -34,7 +34,7 @@ const OLD = {
 };
 
 for (const [name, oldTable] of Object.entries(OLD)) {
-  // docs/safety.md: 22, 25, 26, 27
+  // docs/internals/claims.md: 22, 25, 26, 27
   leaseContract({
     name: `node ids of ${name}`,
     async open() {

@@ -91,7 +91,7 @@ async function run(
   return { ...counted, rows };
 }
 
-// docs/safety.md: 22, 23
+// docs/internals/claims.md: 22, 23
 test(`both generations under faults repeat no ID, for ${SECONDS} s`, async (t) => {
   const {
     repeats,
@@ -242,7 +242,7 @@ test("giving numbers back, with the statements of the guide", async (t) => {
   const leases = await Promise.all([lease(store, OPTIONS), lease(store, OPTIONS)]);
   const used = leases.map((ids) => ids.decode(ids.next()));
   await Promise.all(leases.map((ids) => ids.close()));
-  const guide = readFileSync(new URL("../../../docs/migrating-fleets.md", import.meta.url), "utf8");
+  const guide = readFileSync(new URL("../../../docs/guides/migrating/fleets.md", import.meta.url), "utf8");
   const statements = /### Giving numbers back.*?```sql\n(.*?)```/s.exec(guide)[1];
   for (const statement of statements.split(";").slice(0, -1)) await query(statement);
   assert.equal((await query("SELECT name FROM cosid_machine WHERE instance_id LIKE 'frazil:%'")).length, 0);

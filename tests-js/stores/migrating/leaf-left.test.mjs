@@ -6,7 +6,7 @@ import { attempt, hex, stoppingPlace } from "../kit/attempts.mjs";
 import { call } from "../zookeeper/server.mjs";
 import { administrator, folderOf, LEAF, laterBy, newFleet } from "./leaf-fleet.mjs";
 
-// docs/safety.md: 22
+// docs/internals/claims.md: 22
 test("after leave() the store numbers beyond the largest number of Leaf, and holders go on without the folder", async () => {
   const fleet = newFleet();
   const { scope } = fleet;

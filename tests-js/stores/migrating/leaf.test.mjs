@@ -11,7 +11,7 @@ import { administrator, connectAnew, folder, folderOf, LEAF, laterBy, newFleet, 
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// docs/safety.md: 22, 23
+// docs/internals/claims.md: 22, 23
 test("a fleet is replaced one by one, through kills, pauses, restarts and a ZooKeeper that is away: no ID repeats", async () => {
   const fleet = newFleet();
   const java = [fleet.java(0)];

@@ -27,7 +27,7 @@ const TABLES = [
 ];
 
 for (const [Segments, table, columns, more, before, others] of TABLES) {
-  // docs/safety.md: 28
+  // docs/internals/claims.md: 28
   segmentContract({
     name: Segments.name,
     async open() {

@@ -1,5 +1,5 @@
-// The sections of docs/migrating-fleets.md about segments: their statements and programs, in their order and as they are printed, beside
-// processes of the old generation that take numbers all the while.
+// docs/guides/migrating/segments.md: its statements and programs, in their order and as they are printed, beside processes of the old
+// generation that take numbers all the while.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,12 +14,12 @@ import { COSID, CosId } from "./old-cosid-segments.mjs";
 import { LEAF_ALLOC, Leaf } from "./old-leaf-segments.mjs";
 import { TINY_ID_INFO, Tinyid } from "./old-tinyid.mjs";
 
-const page = readFileSync(new URL("../../../docs/migrating-fleets.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../docs/guides/migrating/segments.md", import.meta.url), "utf8");
 
 /** The blocks of a section, and where its steps are indented, without that. */
 function blocksOf(heading) {
-  const [, rest] = page.split(`\n### ${heading}\n`);
-  const section = rest.split("\n### ")[0];
+  const [, rest] = page.split(`\n## ${heading}\n`);
+  const section = rest.split("\n## ")[0];
   return [...section.matchAll(/^( *)```(js|sql)\n(.*?)^ *```/gms)].map(([, indent, language, text]) => ({
     language,
     text: text.replaceAll(new RegExp(`^${indent}`, "gm"), ""),

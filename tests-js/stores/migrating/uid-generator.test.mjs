@@ -14,7 +14,7 @@ import { hasRepeated, runFleet, shown } from "./fleet.mjs";
 import { maxWorkerId, register, uidGenerator } from "./old-uid-generator.mjs";
 import { BITS, FROM, LAYOUT, layoutOf, markerOf, OPTIONS, oldDatabase, run, SECONDS } from "./uid-fleet.mjs";
 
-// docs/safety.md: 22, 23
+// docs/internals/claims.md: 22, 23
 test(`both generations under faults repeat no ID, for ${SECONDS} s`, async (t) => {
   const {
     repeats,
@@ -201,7 +201,7 @@ test("leaving the old table: holders go on, and new node ids follow its largest 
   await assert.rejects(store.leaveOldTable({ scope: "none" }), { code: "STORE_NOT_INITIALISED" });
 });
 
-// docs/safety.md: 22
+// docs/internals/claims.md: 22
 test("a number that went back to UidGenerator is not granted after the old table was left either", async (t) => {
   const { store, query, pool } = await oldDatabase(t, { used: 3 });
   await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
@@ -237,7 +237,7 @@ test("IDs are read from the column as the guide says, and one that the driver ha
   await query("CREATE TABLE orders (id BIGINT PRIMARY KEY)");
   const [id] = await uidGenerator(BITS, 4711)(1);
   await query(`INSERT INTO orders VALUES (${id | 1n})`);
-  const guide = readFileSync(new URL("../../../docs/migrating-fleets.md", import.meta.url), "utf8");
+  const guide = readFileSync(new URL("../../../docs/guides/migrating/fleets.md", import.meta.url), "utf8");
   const [, settings] = /createPool\(\{ uri, (.*?) \}\)/.exec(guide);
   const options = Object.fromEntries(settings.split(", ").map((setting) => setting.split(": ")));
   const read = async (more) => {

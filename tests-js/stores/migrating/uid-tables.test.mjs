@@ -7,7 +7,7 @@ import mysql from "mysql2/promise";
 import { WORKER_NODE } from "./old-uid-generator.mjs";
 import { BITS, ddl, FROM, LAYOUT, layoutOf, markerOf, OPTIONS, oldDatabase } from "./uid-fleet.mjs";
 
-// docs/safety.md: 22
+// docs/internals/claims.md: 22
 test("records of one scope name, in two databases, that share an old table never take over each other's numbers", async (t) => {
   const one = await oldDatabase(t);
   const two = await oldDatabase(t, { ddl: undefined, used: 0 });
@@ -36,7 +36,7 @@ test("records of one scope name, in two databases, that share an old table never
   for (const marker of markers) assert.match(marker, /^frazil:default:[0-9a-f]{8}$/i);
 });
 
-// docs/safety.md: 22
+// docs/internals/claims.md: 22
 test("an old table without a database is in that of the store's tables, for every program of the scope", async (t) => {
   const shared = await oldDatabase(t);
   const database = shared.url.split("/").at(-1);

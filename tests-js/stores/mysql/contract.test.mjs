@@ -1,4 +1,4 @@
-// The contract against a real MariaDB, through each of the drivers that docs/stores/mysql.md names.
+// The contract against a real MariaDB, through each of the drivers that docs/reference/stores/mysql.md names.
 import { MySqlStore } from "frazil/stores/mysql";
 import { leaseContract } from "frazil/testing/lease-contract";
 import mariadb from "mariadb";
@@ -7,7 +7,7 @@ import { openWithIncarnation } from "../kit/incarnation-table.mjs";
 import { MySqlServer, withMysql2 } from "./server.mjs";
 
 const init = (store) => (scope) => store.init({ ...scope, layout: "default" });
-// docs/safety.md: 22, 25, 26, 27
+// docs/internals/claims.md: 22, 25, 26, 27
 leaseContract({
   name: "mysql2: a pool, and connections, of a server whose clock tests move",
   open: () => openWithIncarnation(withMysql2),

@@ -8,7 +8,7 @@ import { failoverTests } from "../kit/failover.mjs";
 import { newScope, pool, poolTo, spied } from "./one-server.mjs";
 import { MySqlServer, replicatedPair } from "./server.mjs";
 
-// docs/safety.md: 27
+// docs/internals/claims.md: 27
 describe("a replica that lacks a renewal is promoted", () =>
   failoverTests({
     startPair: replicatedPair,
@@ -66,7 +66,7 @@ async function lateFence(change = (text) => text) {
   return { lost, next };
 }
 
-// docs/safety.md: 27
+// docs/internals/claims.md: 27
 test("a fence that was decided at a replica before its promotion is decided once more: no window overlaps", async () => {
   const { lost, next } = await lateFence();
   assert.ok(next.fromMs >= lost.untilMs, `${next.fromMs} lies in a window until ${lost.untilMs}`);
@@ -108,7 +108,7 @@ for (const [name, settings] of [
   });
 }
 
-// docs/safety.md: 27
+// docs/internals/claims.md: 27
 test("a proxy that sends reads to another server, with the same rows: nothing is granted and no fence raised", async () => {
   const incarnations = ["one", "two"];
   const split = spied(pool, (text, run) =>

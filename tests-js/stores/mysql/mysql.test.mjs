@@ -84,7 +84,7 @@ function pausedStore(meanwhile, options) {
   return { store: new MySqlStore(client, options), affected };
 }
 
-// docs/safety.md: 22
+// docs/internals/claims.md: 22
 test("a process that is stopped between the read and the write: the write sees what changed", async () => {
   const store = new MySqlStore(pool);
   // Another process took the row, and gave it back.

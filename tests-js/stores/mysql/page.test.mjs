@@ -1,4 +1,4 @@
-// docs/stores/mysql.md as it is printed.
+// docs/reference/stores/mysql.md as it is printed.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { MySqlStore } from "frazil/stores/mysql";
@@ -9,7 +9,7 @@ import { MySqlServer } from "./server.mjs";
 let server;
 after(() => server?.stop());
 
-test("the programs of docs/stores/mysql.md run as they are printed, at every start", async () => {
+test("the programs of docs/reference/stores/mysql.md run as they are printed, at every start", async () => {
   server = await MySqlServer.start();
   await runPage("mysql", { env: { DATABASE_URL: `mysql://root@127.0.0.1:${server.port}/test` } });
 });
@@ -20,11 +20,11 @@ test("tags that ddl prints start at 1", async (t) => {
   await checkTags("mysql", new MySqlStore(client), (sql) => client.query(sql));
 });
 
-test("docs/stores/mysql.md has what ddl prints", () => {
+test("docs/reference/stores/mysql.md has what ddl prints", () => {
   checkPrinted("mysql", /^GRANT/);
 });
 
-test("mysql2 rounds a BIGINT unless it has the options of docs/stores/mysql.md", async () => {
+test("mysql2 rounds a BIGINT unless it has the options of docs/reference/stores/mysql.md", async () => {
   const [written, rounded] = ["175928847299117063", 175928847299117060];
   for (const [options, read] of [
     [{}, rounded],

@@ -1,5 +1,5 @@
 // What a dump that is loaded looks like to the store, on a real MariaDB: by the default incarnation, and by that of the server alone.
-// docs/safety.md: 27
+// docs/internals/claims.md: 27
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, before, test } from "node:test";

@@ -74,7 +74,7 @@ for (const [level, ...more] of [
   ["REPEATABLE READ", "innodb_snapshot_isolation = ON"],
   ["SERIALIZABLE"],
 ]) {
-  // docs/safety.md: 28, 29
+  // docs/internals/claims.md: 28, 29
   segmentContract({
     name: `mysql2: a pool, and connections, at ${[level, ...more].join(" with ")}`,
     open: () => open([levelled(level), ...more]),
@@ -242,7 +242,7 @@ test("a race that is lost is decided again by what is there then", async () => {
   await pool.end();
 });
 
-// docs/safety.md: 29
+// docs/internals/claims.md: 29
 describe("a replica that lacks allocations is promoted", () =>
   segmentFailoverTests({
     startPair: replicatedPair,

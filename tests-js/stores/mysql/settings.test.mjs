@@ -140,7 +140,7 @@ for (const [name, open, wrap = (own) => own] of [
   for (const begin of ["START TRANSACTION", "START TRANSACTION READ ONLY"]) {
     // There, a read does not tell, and the error of the write is that of a replica.
     if (name === "mysql2 on MySQL" && begin.endsWith("ONLY")) continue;
-    // docs/safety.md: 22, 28
+    // docs/internals/claims.md: 22, 28
     test(`${name}: a connection of a pool that was released inside ${begin} is replaced`, async () => {
       const own = open();
       const inside = new MySqlStore(wrap(own));

@@ -96,8 +96,8 @@ describe("what waits for long", { concurrency: true }, () => {
     await assert.rejects(drawOverBrokenConnections(server.port, over), { code: "SEGMENT_EXHAUSTED" });
   });
 
-  test("postgres with the socket of docs/stores/postgres.md: numbers are there again; without it, none", async () => {
-    const page = readFileSync(new URL("../../../docs/stores/postgres.md", import.meta.url), "utf8");
+  test("postgres with the socket of docs/reference/stores/postgres.md: numbers are there again; without it, none", async () => {
+    const page = readFileSync(new URL("../../../docs/reference/stores/postgres.md", import.meta.url), "utf8");
     assert.ok(page.includes(SOCKET.trim()), "the page has another text");
     const { socket } = await import(`data:text/javascript,${encodeURIComponent(`${SOCKET}export { socket };`)}`);
     const over = (database, settings) => async (port) => {

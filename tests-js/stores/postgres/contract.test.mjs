@@ -6,7 +6,7 @@ import { mappedClocks } from "../../processes/movable-clock.mjs";
 import { openWithIncarnation } from "../kit/incarnation-table.mjs";
 import { PostgresServer, poolTo } from "./server.mjs";
 
-// docs/safety.md: 22, 25, 26, 27
+// docs/internals/claims.md: 22, 25, 26, 27
 leaseContract({
   name: "pg: a pool, and clients, of a server whose clock tests move",
   open: () =>

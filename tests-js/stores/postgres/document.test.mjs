@@ -1,4 +1,4 @@
-// The store of "A store of your own" in docs/stores.md, as it is printed there, keeps the contract with a real Postgres.
+// The store of "A store of your own" in docs/reference/stores.md, as it is printed there, keeps the contract with a real Postgres.
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
@@ -10,7 +10,7 @@ import { mappedClocks } from "../../processes/movable-clock.mjs";
 import { openWithIncarnation } from "../kit/incarnation-table.mjs";
 import { PostgresServer, poolTo } from "./server.mjs";
 
-const page = readFileSync(new URL("../../../docs/stores.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../docs/reference/stores.md", import.meta.url), "utf8");
 const [, program] = /```js\n(import \{ DocumentStore \}.*?)```/s.exec(page);
 // Inside the workspace, so that `frazil` is found.
 const path = fileURLToPath(new URL(`documents-${process.pid}.mjs`, import.meta.url));
@@ -61,7 +61,7 @@ const open = async (Store) => ({
   },
 });
 
-leaseContract({ name: "the store of docs/stores.md", open: () => open(storeClass()) });
+leaseContract({ name: "the store of docs/reference/stores.md", open: () => open(storeClass()) });
 
 let broken;
 before(async () => {

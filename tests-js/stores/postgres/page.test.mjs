@@ -1,4 +1,4 @@
-// docs/stores/postgres.md as it is printed.
+// docs/reference/stores/postgres.md as it is printed.
 import { after, test } from "node:test";
 import { PostgresStore } from "frazil/stores/postgres";
 import { checkPrinted, checkTags, runPage } from "../kit/page.mjs";
@@ -7,7 +7,7 @@ import { PostgresServer, poolTo } from "./server.mjs";
 let server;
 after(() => server?.stop());
 
-test("the programs of docs/stores/postgres.md run as they are printed, at every start", async () => {
+test("the programs of docs/reference/stores/postgres.md run as they are printed, at every start", async () => {
   server = await PostgresServer.start();
   await runPage("postgres", { env: { DATABASE_URL: server.url } });
 });
@@ -18,6 +18,6 @@ test("tags that ddl prints start at 1", async (t) => {
   await checkTags("postgres", new PostgresStore(pool), (sql) => server.query(sql));
 });
 
-test("docs/stores/postgres.md has what ddl prints", () => {
+test("docs/reference/stores/postgres.md has what ddl prints", () => {
   checkPrinted("postgres", /^GRANT/);
 });

@@ -171,7 +171,7 @@ test("a stricter synchronous_commit stays", async () => {
   client.release();
 });
 
-// docs/safety.md: 27
+// docs/internals/claims.md: 27
 describe("an asynchronous standby that lacks a renewal is promoted", () =>
   failoverTests({
     startPair: replicatedPair,
@@ -270,7 +270,7 @@ test("a server that is not there is STORE_UNAVAILABLE with the cause, for each c
 });
 
 // An expression of the user may ask for a row that the failover lost.
-// docs/safety.md: 27
+// docs/internals/claims.md: 27
 test("an incarnation that becomes null is another one: nothing is granted or renewed, and the error names the option", async () => {
   await server.query("CREATE TABLE failovers (name text); INSERT INTO failovers VALUES ('one')");
   const store = new PostgresStore(pool, { incarnation: { sql: "(SELECT name FROM failovers)" } });

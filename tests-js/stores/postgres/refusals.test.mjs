@@ -33,7 +33,7 @@ test("a role without rights is refused, and the error names them", async () => {
   await bad.end();
 });
 
-// docs/safety.md: 27
+// docs/internals/claims.md: 27
 test("fence() of a role whose record a policy or a trigger keeps as it is is refused, and resolves to no fence", async () => {
   const own = await PostgresServer.start();
   const owner = poolTo(own.url);

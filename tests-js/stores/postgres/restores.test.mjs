@@ -1,5 +1,5 @@
 // What a restore by hand looks like to the store, on real servers: by the default incarnation, and by the one that has the server alone.
-// docs/safety.md: 27
+// docs/internals/claims.md: 27
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { PostgresStore } from "frazil/stores/postgres";

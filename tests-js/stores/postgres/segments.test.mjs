@@ -66,7 +66,7 @@ async function open(isolation = "read committed") {
 }
 
 for (const isolation of ["read uncommitted", "read committed", "repeatable read", "serializable"]) {
-  // docs/safety.md: 28, 29
+  // docs/internals/claims.md: 28, 29
   segmentContract({ name: `pg: a pool, and clients, at ${isolation}`, open: () => open(isolation) });
 }
 
@@ -183,7 +183,7 @@ test("a role whose commits do not wait for the disk: an allocation outlives a cr
   await own.stop();
 });
 
-// docs/safety.md: 29
+// docs/internals/claims.md: 29
 describe("an asynchronous standby that lacks allocations is promoted", () =>
   segmentFailoverTests({
     startPair: replicatedPair,

@@ -80,7 +80,7 @@ const blindTo = ({ query }) => ({
   query: (text, values) => query(text.replaceAll("txid_current_if_assigned()", "NULL"), values),
 });
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 describe("a segment", () => {
   for (const [name, inTransaction] of Object.entries({ ...TRANSACTIONS, ...HIDDEN }))
     test(`${name}: allocate() is refused, and hands out nothing`, async () => {
@@ -141,7 +141,7 @@ describe("a foreign table", () => {
     await server.query(WITH_LEASES.map((schema) => `TABLE ${schema}.frazil_leases`).join(" UNION ALL ")),
   ];
 
-  // docs/safety.md: 28
+  // docs/internals/claims.md: 28
   test("its rows do not tell in which transaction they were written: a client that hides its transaction is refused", async () => {
     const tag = newTag();
     await store.initSegment({ tag });
@@ -158,7 +158,7 @@ describe("a foreign table", () => {
     assert.deepEqual([next.first, ofMutant.first], [first + 10n, next.first], "the mutant shows nothing");
   });
 
-  // docs/safety.md: 27, 29
+  // docs/internals/claims.md: 27, 29
   test("its server may lose what it wrote while this one is as before: each client is refused, unless the program tells of that", async () => {
     const tag = newTag();
     await store.initSegment({ tag });
@@ -204,7 +204,7 @@ describe("a foreign table", () => {
     assert.match(held.message, /WHERE expression.*If a publication has it/);
   });
 
-  // docs/safety.md: 22
+  // docs/internals/claims.md: 22
   describe("its leases", () => {
     for (const schema of [...WITH_LEASES, "far_leases"])
       test(`leases of the schema ${schema}: each call is refused and writes nothing, also the first of a scope with rows`, async () => {
@@ -239,7 +239,7 @@ describe("a foreign table", () => {
   });
 });
 
-// docs/safety.md: 22
+// docs/internals/claims.md: 22
 describe("a lease", () => {
   for (const [name, inTransaction] of Object.entries({ ...TRANSACTIONS, ...HIDDEN }))
     test(`${name}: acquire(), renew(), ensure() and fence() are refused`, async () => {
@@ -354,7 +354,7 @@ describe("a lease", () => {
 });
 
 // Statements of the program before and after those of the store, on one connection and without waiting.
-// docs/safety.md: 22
+// docs/internals/claims.md: 22
 test("a Client of pg with pipeline: what runs between BEGIN and ROLLBACK of the program is refused", async () => {
   const client = new pg.Client({ connectionString: server.url, pipeline: true });
   await client.connect();
@@ -397,7 +397,7 @@ const POOLS = {
     }),
 };
 
-// docs/safety.md: 22, 28
+// docs/internals/claims.md: 22, 28
 describe("a pool whose clients were released inside a transaction", () => {
   for (const [name, open] of Object.entries(POOLS))
     for (const [how, leave] of Object.entries(LEFT_OPEN)) {

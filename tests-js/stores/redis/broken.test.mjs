@@ -1,4 +1,4 @@
-// Redis: connections that break without a word, with the settings of docs/stores/redis.md, and without them. The
+// Redis: connections that break without a word, with the settings of docs/reference/stores/redis.md, and without them. The
 // cases run at once, each with a tag of its own, since each of them waits.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -50,7 +50,7 @@ describe("connections that break without a word", { concurrency: true }, () => {
   });
 
   for (const [name, storeOf] of Object.entries({ redis, ioredis }))
-    test(`${name} without them has none: docs/stores/redis.md says so`, async () => {
+    test(`${name} without them has none: docs/reference/stores/redis.md says so`, async () => {
       const tag = `${name}-without`;
       await assert.rejects(drawOverBrokenConnections(server.port, storeOf(tag, {}), { tag }), {
         code: "SEGMENT_EXHAUSTED",

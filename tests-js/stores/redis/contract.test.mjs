@@ -1,4 +1,4 @@
-// The contract against a real Redis, through each of the clients that docs/stores/redis.md names, and a real Valkey.
+// The contract against a real Redis, through each of the clients that docs/reference/stores/redis.md names, and a real Valkey.
 import { RedisStore } from "frazil/stores/redis";
 import { leaseContract } from "frazil/testing/lease-contract";
 import Redis from "ioredis";
@@ -49,10 +49,10 @@ async function stoppable({ program, clock }) {
   };
 }
 
-// docs/safety.md: 22, 25, 26, 27
+// docs/internals/claims.md: 22, 25, 26, 27
 leaseContract({ name: "redis: a client, and one more for each process", open: () => stoppable({}) });
 // The clock of Debian's Redis cannot be moved: libfaketime and jemalloc each need the other to start.
-// docs/safety.md: 22, 25, 26, 27
+// docs/internals/claims.md: 22, 25, 26, 27
 leaseContract({
   name: "Valkey, whose clock tests move",
   open: () => stoppable({ program: valkey, clock: faketimeClock() }),

@@ -32,7 +32,7 @@ describe("a replica that lacks the last grants is promoted", () => {
     return leases;
   }
 
-  // docs/safety.md: 27
+  // docs/internals/claims.md: 27
   test("no window overlaps", async (context) => {
     assert.equal(overlaps(await failover(context)), 0);
   });
@@ -60,7 +60,7 @@ describe("a replica that lacks the last grants is promoted", () => {
     return stored.acquire(attempt({ scope }));
   }
 
-  // docs/safety.md: 27
+  // docs/internals/claims.md: 27
   test("a primary that was demoted and is promoted again is another incarnation", async (context) => {
     assert.equal((await failoverAndBack(context)).reason, "incarnation");
   });
@@ -118,7 +118,7 @@ describe("a replica is promoted while the old primary runs on", () => {
     return windowsOf(context, { primary, replica, promote, options });
   }
 
-  // docs/safety.md: 22, 27
+  // docs/internals/claims.md: 22, 27
   test("a primary whose replica does not answer stops within the margin of the fence", async (context) => {
     assert.equal(overlaps(await partitioned(context)), 0);
   });
@@ -142,7 +142,7 @@ describe("a replica is promoted while the old primary runs on", () => {
     return windowsOf(context, { primary, replica: replicas[1], promote });
   }
 
-  // docs/safety.md: 22, 27
+  // docs/internals/claims.md: 22, 27
   test("of three servers with min-replicas-to-write 1 only the one that another follows grants", async (context) => {
     assert.equal(overlaps(await oneOfTwo(context, { "min-replicas-to-write": 1 })), 0);
   });
@@ -190,7 +190,7 @@ describe("a replica is promoted while the old primary runs on", () => {
   }
 
   for (const [name, program] of Object.entries({ Redis: undefined, Valkey: valkey })) {
-    // docs/safety.md: 27
+    // docs/internals/claims.md: 27
     test(`${name}: what a primary grants that stood still meanwhile is not confirmed`, async (context) => {
       const codes = (await afterStandingStill(context, program)).map(({ code, granted }) => code ?? granted);
       assert.deepEqual(codes, ["STORE_UNAVAILABLE", "STORE_UNAVAILABLE"]);
@@ -202,7 +202,7 @@ describe("a replica is promoted while the old primary runs on", () => {
     });
   }
 
-  // docs/safety.md: 27
+  // docs/internals/claims.md: 27
   test("a primary of a Cluster whose replica left while it stood still does not confirm; once it knows that, it grants", async (context) => {
     const settings = { "cluster-enabled": "yes" };
     const own = await ownServer(context, { settings });
@@ -233,7 +233,7 @@ describe("a replica is promoted while the old primary runs on", () => {
   });
 
   for (const [name, program] of Object.entries({ Redis: undefined, Valkey: valkey })) {
-    // docs/safety.md: 27
+    // docs/internals/claims.md: 27
     test(`${name}: a primary of a Cluster that stood still confirms nothing that it reads after its replica left; a mutant is granted that`, async (context) => {
       const settings = { "cluster-enabled": "yes", "cluster-node-timeout": 2000 };
       const servers = [];

@@ -1,4 +1,4 @@
-// docs/stores/redis.md as it is printed.
+// docs/reference/stores/redis.md as it is printed.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, test } from "node:test";
@@ -8,7 +8,7 @@ import { connectStore, startServer } from "./server.mjs";
 let server;
 after(() => server?.stop());
 
-test("the programs of docs/stores/redis.md run as they are printed, at every start", async () => {
+test("the programs of docs/reference/stores/redis.md run as they are printed, at every start", async () => {
   server = await startServer();
   await runPage("redis", { env: { REDIS_URL: `redis://127.0.0.1:${server.port}` } });
 });
@@ -22,7 +22,7 @@ test("tags that ddl prints start at 1", async (t) => {
   assert.deepEqual(replies, ["made\nmade\n", "present\npresent\n"]);
 });
 
-test("docs/stores/redis.md has what ddl prints", () => {
+test("docs/reference/stores/redis.md has what ddl prints", () => {
   checkPrinted("redis", /^(ACL|appendonly|appendfsync|maxmemory-policy|min-replicas)/, (line) =>
     line.replace("'>password'", ">password"),
   );

@@ -24,7 +24,7 @@ describe("64 clients at once", () => {
     return leases.length - new Set(leases.map(({ node }) => node)).size;
   }
 
-  // docs/safety.md: 22
+  // docs/internals/claims.md: 22
   test("no node id is granted twice", async (context) => {
     const pool = createClientPool({ url: `redis://127.0.0.1:${server.port}` }, { maximum: 64 });
     await pool.connect();
@@ -54,7 +54,7 @@ describe("a reply that is lost", () => {
   const runs = async () =>
     Number(/cmdstat_eval:calls=(\d+)/.exec(await server.command("INFO", "commandstats"))?.[1] ?? 0);
 
-  // docs/safety.md: 24
+  // docs/internals/claims.md: 24
   test("ioredis sends the script again: it is one lease, and one renewal", async (context) => {
     const proxy = await startProxy(server.port);
     const own = new Redis({ port: proxy.port });
@@ -76,7 +76,7 @@ describe("a reply that is lost", () => {
     assert.equal((await runs()) - before, 4);
   });
 
-  // docs/safety.md: 24
+  // docs/internals/claims.md: 24
   test("redis reports it: it is unavailable, and the retry is the same lease", async (context) => {
     const proxy = await startProxy(server.port);
     const stored = await ownStore(context, proxy.port);
@@ -91,7 +91,7 @@ describe("a reply that is lost", () => {
   });
 });
 
-// docs/safety.md: 22
+// docs/internals/claims.md: 22
 test("commands that a client kept while it was offline run late, and take nothing from a later holder", async (context) => {
   const own = await ownServer(context);
   const kept = await ownStore(context, own.port);

@@ -52,7 +52,7 @@ async function open(name) {
 }
 
 for (const name of Object.keys(PROGRAMS)) {
-  // docs/safety.md: 28, 29
+  // docs/internals/claims.md: 28, 29
   segmentContract({ name: `redis: a client, and one more for each process, of ${name}`, open: () => open(name) });
 }
 
@@ -171,7 +171,7 @@ test("a server that goes back to one snapshot twice skips to different numbers",
 });
 
 for (const [name, program] of Object.entries(PROGRAMS)) {
-  // docs/safety.md: 29
+  // docs/internals/claims.md: 29
   describe(`a replica of ${name} that lacks allocations is promoted`, () =>
     segmentFailoverTests({
       async startPair(context) {

@@ -26,7 +26,7 @@ export function holdClients(clients) {
     }
   });
   for (const [name, program, client] of clients) {
-    // docs/safety.md: 28, 29
+    // docs/internals/claims.md: 28, 29
     test(`${client} in ${name} keeps the contract of segments`, async () => {
       const { held, skipped, failures } = await holdContract("segments-main.mjs", program, client);
       assert.deepEqual(failures, []);

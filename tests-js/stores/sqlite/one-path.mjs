@@ -61,7 +61,7 @@ const bind = ({ path, other }) => {
 };
 
 for (const mode of ["WAL", "DELETE"]) {
-  // docs/safety.md: 27, 28
+  // docs/internals/claims.md: 27, 28
   test(`${mode}: a file that is mounted by itself is refused`, withMounts, async (t) => {
     const file = await newFile(mode);
     const { numbers } = await drawn(t, file.path);
@@ -74,7 +74,7 @@ for (const mode of ["WAL", "DELETE"]) {
     assert.equal(repeatsOf(numbers), 0);
   });
 
-  // docs/safety.md: 27, 28
+  // docs/internals/claims.md: 27, 28
   test(`${mode}: a file with a second link is refused, from then on and by both paths`, async (t) => {
     const { path, other } = await newFile(mode);
     const db = new DatabaseSync(path);
@@ -102,7 +102,7 @@ test(
   },
 );
 
-// docs/safety.md: 27, 29
+// docs/internals/claims.md: 27, 29
 test(
   "a file system that keeps no time of birth is refused: a backup gets the inode of the file that was removed",
   withDisks,
@@ -113,7 +113,7 @@ test(
     await assert.rejects(new SqliteStore(db).migrate(), { code: "STORE_REFUSED", message: /has no time of birth/ });
     db.exec("CREATE TABLE mine (a)");
     db.close();
-    // Why: the cure of docs/stores/sqlite.md for a backup, where the time of birth says nothing.
+    // Why: the cure of docs/reference/stores/sqlite.md for a backup, where the time of birth says nothing.
     const { ino, birthtimeMs } = statSync(path);
     copyFileSync(path, `${folder}/backup.db`);
     rmSync(path);
@@ -122,7 +122,7 @@ test(
   },
 );
 
-// docs/safety.md: 27, 29
+// docs/internals/claims.md: 27, 29
 test(
   "where the file system keeps it, a backup in the place of the removed file is another incarnation",
   withDisks,

@@ -1,10 +1,10 @@
-// docs/stores/sqlite.md as it is printed.
+// docs/reference/stores/sqlite.md as it is printed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tools } from "../../../scripts/tools.mjs";
 import { checkPrinted, runPage } from "../kit/page.mjs";
 
-test("the programs of docs/stores/sqlite.md run as they are printed, at every start", async () => {
+test("the programs of docs/reference/stores/sqlite.md run as they are printed, at every start", async () => {
   await runPage("sqlite", { runtime: [tools.node22], others: [] });
 });
 

@@ -50,7 +50,7 @@ async function restored({ failoverSkip, pragmas = "", replace = renameSync }) {
 }
 
 for (const pragmas of ["PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = WAL"]) {
-  // docs/safety.md: 29
+  // docs/internals/claims.md: 29
   test(`${pragmas}: a file that a copy replaced repeats no number`, async () => {
     assert.equal(await restored({ pragmas }), 0);
   });
@@ -60,7 +60,7 @@ for (const pragmas of ["PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = WA
   });
 }
 
-// docs/safety.md: 29
+// docs/internals/claims.md: 29
 test("a maximum without a step is the longest range from the first one on: what three processes lose is skipped", async () => {
   const path = newPath();
   const opened = [];
@@ -86,11 +86,11 @@ test("a maximum without a step is the longest range from the first one on: what 
   assert.equal(repeatsOf(numbers), 0);
 });
 
-test("a copy that is written into the file itself is the same file, and repeats numbers: docs/stores/sqlite.md says so", async () => {
+test("a copy that is written into the file itself is the same file, and repeats numbers: docs/reference/stores/sqlite.md says so", async () => {
   assert.ok((await restored({ replace: copyFileSync })) > 0, "it is told: change the page");
 });
 
-test("a backup that SQLite restores into the file repeats numbers: docs/stores/sqlite.md says so", async () => {
+test("a backup that SQLite restores into the file repeats numbers: docs/reference/stores/sqlite.md says so", async () => {
   const replace = async (from, to) => {
     const source = new DatabaseSync(from);
     await backup(source, to);
@@ -99,7 +99,7 @@ test("a backup that SQLite restores into the file repeats numbers: docs/stores/s
   assert.ok((await restored({ replace })) > 0, "it is told: change the page");
 });
 
-test("a file that lost its -wal repeats numbers: docs/stores/sqlite.md says so", async () => {
+test("a file that lost its -wal repeats numbers: docs/reference/stores/sqlite.md says so", async () => {
   const path = newPath();
   const db = new DatabaseSync(path);
   db.exec("PRAGMA journal_mode = WAL");
@@ -130,7 +130,7 @@ test("a file that lost its -wal repeats numbers: docs/stores/sqlite.md says so",
   assert.ok(repeatsOf([...numbers, ...(await draw())]) > 0, "it is told: change the page");
 });
 
-// docs/safety.md: 28
+// docs/internals/claims.md: 28
 test("four processes at once allocate from eight tags, and no number comes twice", async () => {
   const path = newPath();
   const db = new DatabaseSync(path);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { passedIn } from "./programs.mjs";
 
-// docs/safety.md: 28, 29
+// docs/internals/claims.md: 28, 29
 test("files that are restored, and four processes at once", async () => {
   assert.ok((await passedIn("segments-files.mjs")) >= 6);
 });

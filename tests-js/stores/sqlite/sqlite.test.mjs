@@ -22,7 +22,7 @@ test("traps", async () => {
   assert.ok((await passedIn("traps.mjs")) >= 10);
 });
 
-// docs/safety.md: 27, 28, 29
+// docs/internals/claims.md: 27, 28, 29
 test("one file by two paths, and file systems without times of birth", async () => {
   assert.ok((await passedIn("one-path.mjs")) >= 1);
 });

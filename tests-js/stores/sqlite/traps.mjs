@@ -88,7 +88,7 @@ test("a file that is replaced or removed while it is open is refused", async () 
   db.close();
 });
 
-// docs/safety.md: 27. Two processes that have two files under one path would grant the same node ids.
+// docs/internals/claims.md: 27. Two processes that have two files under one path would grant the same node ids.
 test("a file that is replaced between the opening of the connection and the first operation is refused", async () => {
   const { db, path } = await opened({ pragmas: "PRAGMA journal_mode = WAL" });
   db.close();

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { WorkerServer } from "./server.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
-const textOf = (name) => readFileSync(path(`../../../docs/stores/${name}.md`), "utf8");
+const textOf = (name) => readFileSync(path(`../../../docs/reference/stores/${name}.md`), "utf8");
 
 /** The blocks of a page in a language. */
 export const blocksOf = (name, language) =>

@@ -24,7 +24,7 @@ async function opened(server, options) {
   };
 }
 
-// docs/safety.md: 22, 25, 26, 27
+// docs/internals/claims.md: 22, 25, 26, 27
 leaseContract({
   name: "a server in standalone mode",
   async open() {
@@ -33,7 +33,7 @@ leaseContract({
   },
 });
 
-// docs/safety.md: 22, 25, 26, 27
+// docs/internals/claims.md: 22, 25, 26, 27
 leaseContract({
   name: "a server with epochs, in a chroot, with a prefix and an ACL",
   async open() {

@@ -1,4 +1,4 @@
-// docs/stores/zookeeper.md as it is printed.
+// docs/reference/stores/zookeeper.md as it is printed.
 import { after, test } from "node:test";
 import { checkPrinted, runPage } from "../kit/page.mjs";
 import { startServer } from "./server.mjs";
@@ -6,11 +6,11 @@ import { startServer } from "./server.mjs";
 let server;
 after(() => server?.stop());
 
-test("the programs of docs/stores/zookeeper.md run as they are printed, at every start", async () => {
+test("the programs of docs/reference/stores/zookeeper.md run as they are printed, at every start", async () => {
   server = await startServer();
   await runPage("zookeeper", { env: { ZOOKEEPER: `127.0.0.1:${server.port}` } });
 });
 
-test("docs/stores/zookeeper.md has what ddl prints", () => {
+test("docs/reference/stores/zookeeper.md has what ddl prints", () => {
   checkPrinted("zookeeper", /^(create|set) /);
 });

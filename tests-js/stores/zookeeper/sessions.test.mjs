@@ -104,7 +104,7 @@ test("a function that does not return is unavailable, and called again", async (
   assert.equal((await store.acquire(attempt({ scope: "nowhere" }))).reason, "missing");
 });
 
-// docs/safety.md: 22
+// docs/internals/claims.md: 22
 test("a server that is paused is unavailable without a signal, and grants nothing twice when it goes on", async () => {
   const paused = await startServer();
   const opened = await connectStore(paused.port);

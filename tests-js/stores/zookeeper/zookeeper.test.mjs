@@ -38,7 +38,7 @@ async function contend(connect, to, rounds) {
   return { windows, refusals };
 }
 
-// docs/safety.md: 22
+// docs/internals/claims.md: 22
 test("64 clients that contend for 200 node ids never get windows that overlap", async () => {
   const { windows } = await contend(() => connected(), 199, 12);
   assert.ok(windows.length > 300, `only ${windows.length} windows`);
@@ -97,7 +97,7 @@ test("the client sends version 0 of a transaction as any version; the store refu
   });
 });
 
-// docs/safety.md: 22
+// docs/internals/claims.md: 22
 test("a transaction that arrives after others have written does nothing", async () => {
   const scope = await newScope(0);
   const real = await client();
@@ -136,7 +136,7 @@ test("a transaction that arrives after others have written does nothing", async 
   assert.deepEqual([renewed.granted, renewed.grant], [true, second.grant]);
 });
 
-// docs/safety.md: 24
+// docs/internals/claims.md: 24
 test("a transaction whose answer was lost is unknown, and its retry is answered with the lease", async () => {
   const scope = await newScope();
   let loses = true;
@@ -162,7 +162,7 @@ test("a transaction whose answer was lost is unknown, and its retry is answered 
   assert.deepEqual(rows, [request.grant], "the retry took another node id");
 });
 
-// docs/safety.md: 27
+// docs/internals/claims.md: 27
 test("an ensemble: no follower answers with the past, a leader that fails is fenced, holders go on; without a quorum nothing is granted", async () => {
   const servers = await startEnsemble({ properties: { "readonlymode.enabled": "true" } });
   const stores = [];
@@ -230,7 +230,7 @@ async function eventually(work) {
   }
 }
 
-// docs/safety.md: 27
+// docs/internals/claims.md: 27
 test("a server with epochs that was restored from a backup is fenced", async () => {
   const restored = await startServer({ isQuorum: true });
   const opened = await connectStore(restored.port);

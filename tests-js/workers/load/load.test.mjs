@@ -28,7 +28,7 @@ function assertHeld({ ids, repeats, isolates, reused, aborts, kills, failedHeld,
   assert.ok(aborts > 1 && kills > 0, `${aborts} aborts, ${kills} kills`);
 }
 
-// docs/safety.md: 22, 23
+// docs/internals/claims.md: 22, 23
 test(`isolates repeat no ID, and no request fails while a lease is held, for ${SECONDS} s`, async (t) => {
   const figures = await run({ seconds: SECONDS, atLeast: MILLION });
   t.diagnostic(shown(figures));

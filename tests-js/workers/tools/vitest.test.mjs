@@ -1,4 +1,4 @@
-// @cloudflare/vitest-plugin with the packed tarball: the tests in vitest/test, and the one that docs/workers-tools.md prints,
+// @cloudflare/vitest-plugin with the packed tarball: the tests in vitest/test, and the one that docs/guides/workers-tools.md prints,
 // run inside workerd. The first configuration is that of the page.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

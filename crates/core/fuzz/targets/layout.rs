@@ -32,7 +32,7 @@ fn well_named(fields: &[Field]) -> bool {
     })
 }
 
-/// The rules of `docs/layouts.md`.
+/// The rules of `docs/reference/layouts.md`.
 fn is_valid(spec: &LayoutSpec) -> bool {
     let LayoutSpec { epoch_ms, tick_ms, unsigned, ref fields } = *spec;
     let count = |kind| fields.iter().filter(|field| field.kind == kind).count();

@@ -1,7 +1,7 @@
 //! A lease: the right to mint IDs of one node id within a window of time, as a state machine without I/O.
 //!
 //! A store (a database) grants node ids. [`Lease`] decides what to ask it next and what an answer means; the caller, which has I/O,
-//! carries the request and the answer. `docs/leases.md` is the protocol, and why no ID repeats.
+//! carries the request and the answer. `docs/concepts/leases.md` is the protocol, and why no ID repeats.
 //!
 //! # Identity
 //! A lease is named by its [`Grant`]: 128 random bits that the holder draws for each lease it asks for. Only answers with the

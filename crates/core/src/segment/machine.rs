@@ -2,7 +2,7 @@
 //!
 //! A store (a database) keeps one counter for each tag and allocates ranges of it. [`Segment`] hands out the numbers of its ranges
 //! and decides when to ask for the next range and how long it shall be; the caller, which has I/O, carries the request and the answer.
-//! `docs/segments.md` is the protocol.
+//! `docs/concepts/segments.md` is the protocol.
 //!
 //! * **Pure**: no I/O, no clock, no entropy; equal calls on equal values give equal results.
 //! * **Increasing**: no number is handed out twice, nor after a larger one. A range that begins below the end of an earlier one is

@@ -29,7 +29,7 @@ fn look(host: &mut Host, handle: f64, row: Option<(f64, f64)>, now_ms: f64) -> (
     (status, (status == 0 && has_row == 1.0).then_some((mark, until_ms)))
 }
 
-// docs/safety.md: 30
+// docs/internals/claims.md: 30
 #[test]
 fn a_ceiling_is_looked_at_before_each_reservation_and_no_block_may_be_kept() {
     let mut host = Host::new();

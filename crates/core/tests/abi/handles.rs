@@ -8,7 +8,7 @@ use frazil::layout::{Field, LayoutSpec};
 use crate::NOW_MS;
 use crate::host::Host;
 
-// docs/safety.md: 3
+// docs/internals/claims.md: 3
 #[test]
 fn equal_generators_have_one_handle() {
     let mut host = Host::new();
@@ -59,7 +59,7 @@ fn answers(host: &mut Host, handle: f64) -> [u32; 4] {
     [reserve, handles.admit(frame, handle, 1.0, 0.0), handles.health(frame, handle, NOW_MS), handles.file(frame, handle)]
 }
 
-// docs/safety.md: 20
+// docs/internals/claims.md: 20
 #[test]
 fn a_released_handle_stays_closed_when_its_table_entry_is_reused() {
     let closed = [Code::Closed as u32; 4];
@@ -112,7 +112,7 @@ fn a_generator_is_found_behind_the_gap_of_a_released_handle() {
     assert_eq!((host.handle_of(7, false), host.handle_of(8, false)), (seven, eight));
 }
 
-// docs/safety.md: 20
+// docs/internals/claims.md: 20
 #[test]
 fn a_million_private_generators_one_after_another_use_one_table_entry() {
     let mut host = Host::new();

@@ -9,7 +9,7 @@
 //!
 //! A build without optimisation checks only the smallest layouts; `npm test -- exhaustive` checks all.
 //!
-//! docs/safety.md: 1, 2, 6, 7, 8, 9
+//! docs/internals/claims.md: 1, 2, 6, 7, 8, 9
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 mod call;

@@ -113,7 +113,7 @@ fn a_call_that_finds_the_window_over_extends_it() {
     assert_eq!(memory.asked(), []);
 }
 
-// docs/safety.md: 10
+// docs/internals/claims.md: 10
 #[test]
 fn a_block_ends_with_the_window_and_the_lead_stays_inside_it() {
     let memory = Arc::new(Memory::new(T));
@@ -247,7 +247,7 @@ fn health_waits_for_nobody_who_gives_the_state_up() {
     assert_eq!(keeper.0.asked(), [(T, T)]);
 }
 
-// docs/safety.md: 13
+// docs/internals/claims.md: 13
 #[test]
 fn a_closed_state_refuses_every_generator_until_it_is_begun_anew() {
     let memory = Arc::new(Memory { more_ms: 10, ..Memory::new(T) });
@@ -269,7 +269,7 @@ fn a_closed_state_refuses_every_generator_until_it_is_begun_anew() {
     assert!(ids.reserve(T + 20, 1, true).is_ok());
 }
 
-// docs/safety.md: 13
+// docs/internals/claims.md: 13
 #[test]
 fn closing_returns_the_end_of_the_last_tick_that_any_clock_id_was_used_for() {
     let layout = Layout::named("multi-clock").unwrap();
@@ -289,7 +289,7 @@ fn closing_returns_the_end_of_the_last_tick_that_any_clock_id_was_used_for() {
 }
 
 /// For example a forked child whose parent has chosen another start since then: the same positions are other IDs now.
-// docs/safety.md: 14
+// docs/internals/claims.md: 14
 #[test]
 fn a_state_begun_anew_with_another_sequence_start_refuses_generators_of_the_old_start() {
     let key = || [AtomicU64::new(1), AtomicU64::new(2)];

@@ -35,7 +35,7 @@ fn declining_again_and_again_waits_longer_each_time() {
     }
 }
 
-// docs/safety.md: 25
+// docs/internals/claims.md: 25
 #[test]
 fn a_closed_lease_is_released_from_the_end_of_what_was_used() {
     for (used, until_ms) in [(0, T), (T - 1, T), (T, T), (T + 1, T + 1), (T + W, T + W)] {

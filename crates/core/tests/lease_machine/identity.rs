@@ -71,7 +71,7 @@ fn an_answer_whose_predecessor_was_lost_is_enough() {
     assert_eq!(window(&lease), Some((7, T, T + W + 5)));
 }
 
-// docs/safety.md: 24
+// docs/internals/claims.md: 24
 #[test]
 fn the_same_grant_with_another_node_id_or_start_ends_the_lease_for_good() {
     for other in [
@@ -94,7 +94,7 @@ fn the_same_grant_with_another_node_id_or_start_ends_the_lease_for_good() {
     }
 }
 
-// docs/safety.md: 24
+// docs/internals/claims.md: 24
 #[test]
 fn a_new_grant_and_nonce_are_drawn_after_every_end() {
     let ends: [fn(&mut Lease, Granted); 3] = [
@@ -157,7 +157,7 @@ fn a_late_answer_leaves_the_attempt_under_way_alone() {
     assert_eq!(lease.retry_after_ms(2 * RENEW + 1), TIMEOUT - 1);
 }
 
-// docs/safety.md: 26
+// docs/internals/claims.md: 26
 #[test]
 fn two_copies_of_a_holder_draw_different_nonces() {
     let (mut lease, _) = held();

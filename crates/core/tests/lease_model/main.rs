@@ -1,5 +1,5 @@
-//! docs/safety.md: 22, 23, 24, 25, 26, 27
-//! Every history of a small fleet whose holders are the shipped `Lease`: no ID is issued twice (`docs/proofs.md`).
+//! docs/internals/claims.md: 22, 23, 24, 25, 26, 27
+//! Every history of a small fleet whose holders are the shipped `Lease`: no ID is issued twice (`docs/internals/verification.md`).
 //!
 //! Stateright visits each state that the fleet can reach. A state has the leases of all holders (values of the real type, changed
 //! only by its own methods), the rows and the record of a store that follows the rules of `npm/frazil/src/stores/lease-store.ts`, the

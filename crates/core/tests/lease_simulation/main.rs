@@ -1,7 +1,7 @@
 //! A deterministic simulation of fleets under leases: real `LeasedGenerator`s, drivers that do what a driver must, a store by the
 //! rules of `npm/frazil/src/stores/lease-store.ts`, a network, clocks, crashes and copies, all drawn from a seed.
 //!
-//! After each step: no ID repeats, except within the exposure that docs/leases.md names for copies of a process and for stores
+//! After each step: no ID repeats, except within the exposure that docs/concepts/leases.md names for copies of a process and for stores
 //! that are set back unseen; the time in each ID is in its window; the IDs of one object increase; the windows of one node id
 //! never overlap; each refusal has a code of a lease and the true time of the next attempt; nobody asks in a loop. At the end of a
 //! seed the faults stop, and everybody that can have a node id mints again within the time that `World::liveness_ms` computes.
@@ -9,7 +9,7 @@
 //! `npm test -- lease-simulation` runs 10,000 seeds and the mutants; a build without optimisation runs a few seeds. A failure
 //! prints its seed, and `FRAZIL_SEED=n` replays one, with a line of state for each step. `FRAZIL_SEEDS=n` runs that many.
 //!
-//! docs/safety.md: 22, 23, 24, 25, 26, 27
+//! docs/internals/claims.md: 22, 23, 24, 25, 26, 27
 #![expect(clippy::print_stdout, reason = "the seeds, the events and the mutants are the record")]
 
 mod defect;

@@ -31,7 +31,7 @@ pub(crate) struct Faults {
     pub(crate) store_restart: bool,
     pub(crate) store_away: bool,
     pub(crate) fence: bool,
-    /// At most one of these three happens in a seed: docs/leases.md guarantees nothing for two of them at once.
+    /// At most one of these three happens in a seed: docs/concepts/leases.md guarantees nothing for two of them at once.
     pub(crate) store_clock: bool,
     pub(crate) restore: bool,
     pub(crate) failover: bool,

@@ -105,7 +105,7 @@ const SHORT_STRAGGLER: FileModel =
 const SHORT_FILE: FileModel = FileModel { threads: &[&[Mint(at(1))], &[Mint(at(1))]], ..SHORT_STRAGGLER };
 const SHORT_EXTENDS: FileModel = FileModel { until_ms: 0, ..SHORT_STRAGGLER };
 
-// docs/safety.md: 10, 13, 14, 15, 32
+// docs/internals/claims.md: 10, 13, 14, 15, 32
 #[test]
 fn the_fast_path_to_one_id_repeats_none() {
     for model in [SHORT, SHORT_AND_LEAD, SHORT_WITH_CLOCKS] {

@@ -161,7 +161,7 @@ pub(crate) fn answers(runs: &BTreeSet<FileRun>, stage: usize, call: usize) -> BT
 const BACKWARD_ANSWER: Answer = Answer::Refused("CLOCK_BACKWARD");
 const CLOSED_ANSWER: Answer = Answer::Refused("CLOSED");
 
-// docs/safety.md: 10
+// docs/internals/claims.md: 10
 #[test]
 fn ids_issued_while_the_window_is_extended_lie_below_the_ceiling() {
     let runs = file_runs_of(EXTENDED);
@@ -172,7 +172,7 @@ fn ids_issued_while_the_window_is_extended_lie_below_the_ceiling() {
     assert_eq!(lengths, BTreeSet::from([1, 2, 3]), "a block must end with the window, however far other threads extended it");
 }
 
-// docs/safety.md: 13
+// docs/internals/claims.md: 13
 #[test]
 fn closing_refuses_calls_that_are_in_progress() {
     let runs = file_runs_of(CLOSED);
@@ -195,7 +195,7 @@ fn closing_refuses_calls_that_are_in_progress() {
     assert_eq!(answers(&runs, 3, 2), BTreeSet::from([CLOSED_CLOCKS.id(7, 0, 0)]));
 }
 
-// docs/safety.md: 14, 15
+// docs/internals/claims.md: 14, 15
 #[test]
 fn a_straggler_may_mint_while_the_state_begins_anew() {
     let runs = file_runs_of(STRAGGLER);

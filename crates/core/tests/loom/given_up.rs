@@ -61,7 +61,7 @@ fn given_up_with(left: u64) {
     });
 }
 
-// docs/safety.md: 32
+// docs/internals/claims.md: 32
 #[test]
 fn a_state_that_is_given_up_repeats_no_id() {
     given_up_with(u64::MAX);

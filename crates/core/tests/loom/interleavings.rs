@@ -19,7 +19,7 @@ fn runs_of(model: Model) -> BTreeSet<Run> {
     runs
 }
 
-// docs/safety.md: 2
+// docs/internals/claims.md: 2
 #[test]
 fn single_ids_are_issued_in_every_order_of_the_callers() {
     let runs = runs_of(SINGLES);
@@ -79,7 +79,7 @@ fn blocks_and_single_ids_share_clock_ids_and_borrowed_ticks() {
     assert!(runs_of(BLOCKS_WITH_CLOCKS).iter().any(|run| issued(run).contains(&BLOCKS_WITH_CLOCKS.id(2, 0, 1))));
 }
 
-// docs/safety.md: 7
+// docs/internals/claims.md: 7
 #[test]
 fn the_clock_is_followed_back_while_other_threads_mint() {
     let [before, after] = [STEP_BACK.id(5, 0, 0), STEP_BACK.id(2, 1, 0)];
@@ -87,7 +87,7 @@ fn the_clock_is_followed_back_while_other_threads_mint() {
     assert!(runs.iter().all(|run| run.0 == 1 && issued(run).contains(&before) && issued(run).contains(&after)));
 }
 
-// docs/safety.md: 2
+// docs/internals/claims.md: 2
 #[test]
 fn two_threads_that_see_the_same_step_back_follow_it_once() {
     assert!(runs_of(STEP_SEEN_TWICE).iter().all(|run| run.0 == 1));

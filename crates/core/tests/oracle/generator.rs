@@ -140,7 +140,7 @@ fn check_refusal(error: &Error, refusal: Refusal) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(cases(10_000))]
 
-    // docs/safety.md: 1, 4, 6, 7, 8, 9
+    // docs/internals/claims.md: 1, 4, 6, 7, 8, 9
     #[test]
     fn a_generator_behaves_like_the_naive_model(
         layout in small_layout(),

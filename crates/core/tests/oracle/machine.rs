@@ -12,7 +12,7 @@ use crate::{Step, cases, count, lowest_node, model, small_layout, start, step};
 proptest! {
     #![proptest_config(cases(10_000))]
 
-    // docs/safety.md: 1, 6, 9
+    // docs/internals/claims.md: 1, 6, 9
     #[test]
     fn a_reservation_depends_only_on_its_arguments_and_no_word_recurs(
         layout in small_layout(),
@@ -48,7 +48,7 @@ proptest! {
         }
     }
 
-    // docs/safety.md: 10
+    // docs/internals/claims.md: 10
     #[test]
     fn a_window_limits_a_reservation_to_the_ticks_inside_it(
         layout in small_layout(),

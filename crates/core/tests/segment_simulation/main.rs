@@ -9,7 +9,7 @@
 //! `npm test -- segment-simulation` runs 10,000 seeds and the mutants. A failure prints its seed, and `FRAZIL_SEED=n` replays
 //! one. `FRAZIL_SEEDS=n` runs that many.
 //!
-//! docs/safety.md: 28, 29
+//! docs/internals/claims.md: 28, 29
 #![expect(clippy::print_stdout, reason = "the seeds, the events and the mutants are the record")]
 
 mod defect;

@@ -394,7 +394,7 @@ mod tests {
     }
 
     // With every C library: processes with glibc and with musl that share a file must agree on its identity.
-    // docs/safety.md: 16
+    // docs/internals/claims.md: 16
     #[test]
     fn the_identity_of_a_file_has_its_birth_time_by_its_descriptor_and_by_its_path() {
         let path = std::env::temp_dir().join(format!("frazil-identity-{}", std::process::id()));

@@ -185,7 +185,7 @@ mod tests {
 
     use super::{mode_in, open};
 
-    // docs/safety.md: 15
+    // docs/internals/claims.md: 15
     #[test]
     fn a_new_file_is_open_to_its_user_alone_until_it_is_shared() {
         let path = std::env::temp_dir().join(format!("frazil-new-{}", std::process::id()));
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
     }
 
-    // docs/safety.md: 15
+    // docs/internals/claims.md: 15
     #[test]
     fn a_file_is_open_to_those_who_may_make_files_beside_it_and_nobody_may_only_read_it() {
         let modes = [0o700, 0o755, 0o711, 0o775, 0o770, 0o2770, 0o1777, 0o733, 0o726, 0o500];

@@ -1,7 +1,7 @@
 //! The codes of errors, and the sentences that say what input must be. Only the sentences that a vector has are here.
 
 /// Every code in the order of its number, from 1; its class in JavaScript; and whether the same call can succeed later although
-/// the caller changes nothing. `docs/api.md` explains those whose feature exists; leases and segments have codes in advance.
+/// the caller changes nothing. `docs/reference/errors.md` explains those whose feature exists; leases and segments have codes in advance.
 pub(crate) const ERRORS: &[(&str, &str, bool)] = &[
     ("INVALID_LAYOUT", "ConfigError", false),
     ("INVALID_NODE", "ConfigError", false),

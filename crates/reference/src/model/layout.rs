@@ -71,7 +71,7 @@ pub struct Layout {
     pub fields: Vec<Field>,
 }
 
-/// Every layout that has a name in the library, from the table in `docs/layouts.md`.
+/// Every layout that has a name in the library, from the table in `docs/reference/layouts.md`.
 pub(crate) fn named_layouts() -> Vec<(&'static str, Layout)> {
     let row = |name, epoch_ms, tick_ms, unsigned, fields: &[Field]| {
         (name, Layout { epoch_ms, tick_ms, unsigned, fields: fields.to_vec() })

@@ -188,7 +188,7 @@ fn segments() -> Vec<Value> {
         .into_iter()
         .map(|numbers| (100 * (numbers - numbers % 100), Some(numbers)))
         .collect();
-    let table = history_case("ten numbers a second, the table of docs/segments.md", &default, 1000, false, &ten_a_second);
+    let table = history_case("ten numbers a second, the table of docs/guides/segments.md", &default, 1000, false, &ten_a_second);
     cases.push(drawn_ahead("ten numbers a second, drawn as the driver does", table.clone()));
     cases.push(table);
     cases.push(segment_case("the store's step is over the maximum", &usual(1000), 5000, true, &[grows, grows, shrinks]));

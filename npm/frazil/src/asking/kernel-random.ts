@@ -5,7 +5,7 @@
  * Two copies of a virtual machine that was cloned must not draw the same numbers. `crypto.getRandomValues` of Node draws from
  * a generator in the memory of the process, which a clone copies, so the kernel is asked where there is `/dev/urandom`. On
  * Workers and in browsers nobody clones a running isolate. Elsewhere without that device, or where it may not be read, the guarantee
- * about clones does not hold, and `health()` of a lease says so (docs/leases.md).
+ * about clones does not hold, and `health()` of a lease says so (docs/concepts/leases.md).
  */
 import type { Backend } from "../core/boundary.js";
 import { hostRandom } from "../core/host-random.js";

@@ -9,7 +9,7 @@ import type { Layout } from "../layout/index.js";
 export const LONG_WAIT_MS = 3_600_000;
 
 /** What a test does about its clock. */
-const IN_TESTS = "In tests, use the option now or frazil/testing (docs/testing.md)";
+const IN_TESTS = "In tests, use the option now or frazil/testing (docs/guides/testing.md)";
 
 /** A time as a date, or as the number that it is if no date has it. */
 function timeText(ms: number): string {

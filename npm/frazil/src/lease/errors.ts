@@ -51,7 +51,7 @@ function sharedMessage({ sharedWith, freeAtMs }: Refusal, waitMs: number, where:
     freeAtMs === undefined
       ? `the scope has no node id of its own ${where}`
       : `every node id of the scope is held ${where}. The next one is free in ${waitMs} ms, unless its holder renews it`;
-  return `${own}, and no node id can be made: the layout has none beyond ${sharedWith}. See docs/migrating-fleets.md`;
+  return `${own}, and no node id can be made: the layout has none beyond ${sharedWith}. See docs/guides/migrating`;
 }
 
 /** The error for a refusal of the store. `cause`: why a node id that it had granted was given back. @internal */
@@ -124,7 +124,7 @@ export function refusalError(
     default:
       return new LeaseError(
         "STORE_REFUSED",
-        `the answer is neither a lease nor a refusal with a known reason, ${context.where}: see LeaseStore in docs/stores.md`,
+        `the answer is neither a lease nor a refusal with a known reason, ${context.where}: see LeaseStore in docs/reference/stores.md`,
         { field: "reason", value: answer?.reason },
       );
   }

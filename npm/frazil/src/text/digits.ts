@@ -1,6 +1,6 @@
 /**
  * The digits of an ID in a base: as a string, and as bytes in the caller's array. The arithmetic is on numbers, because divisions of
- * `bigint`s take several times as long. What was measured: docs/benchmarks.md, "Text".
+ * `bigint`s take several times as long. What was measured: docs/reference/benchmarks.md, "Text".
  */
 import { bufferOf, lengthOf, offsetOf, repeat } from "../base/arrays.js";
 import { halves, LOW, word } from "../layout/bits.js";

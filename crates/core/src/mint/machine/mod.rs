@@ -37,8 +37,8 @@
 //! Not covered: sharing a state between threads ([`crate::Generator`]), and waiting, which is the host's task.
 //!
 //! Sources: Twitter's Snowflake (refuse), Meituan Leaf (wait a little), Baidu UidGenerator and Seata (borrow), Sonyflake
-//! (historical time), the multi-clock snowflake (clock ids). `docs/recipes.md` maps each of them to settings, and
-//! `docs/design.md` says why one mechanism covers them all.
+//! (historical time), the multi-clock snowflake (clock ids). `docs/guides/recipes.md` maps each of them to settings, and
+//! `docs/internals/design.md` says why one mechanism covers them all.
 
 mod block;
 mod clock_ids;

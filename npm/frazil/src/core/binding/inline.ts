@@ -27,7 +27,7 @@ function isServer(): boolean {
 }
 
 const REMEDY =
-  'tell the bundler that the program runs on Node (esbuild: --platform=node; Rollup: resolve({ exportConditions: ["node"] })), or keep frazil external (docs/bundlers.md)';
+  'tell the bundler that the program runs on Node (esbuild: --platform=node; Rollup: resolve({ exportConditions: ["node"] })), or keep frazil external (docs/guides/bundling.md)';
 
 /** What a refusal says where this entry is the wrong one. */
 export const wrongEntry = (): string =>

@@ -1,6 +1,6 @@
 /**
  * Segments from the tables of other generators, as they are, beside running servers of theirs: `leaf_alloc` of Meituan's Leaf,
- * `tiny_id_info` of Didi's Tinyid, `cosid` of CosId (`docs/migrating-fleets.md`).
+ * `tiny_id_info` of Didi's Tinyid, `cosid` of CosId (`docs/guides/migrating/segments.md`).
  *
  * - **One `UPDATE` allocates**: it compares the counter with what was read, and moves it up. So both generations find the counter
  *   where the other left it, whatever the isolation level is.

@@ -1,5 +1,5 @@
 /**
- * Node ids from the table of another generator, for a fleet that is replaced one process at a time: `docs/migrating-fleets.md`.
+ * Node ids from the table of another generator, for a fleet that is replaced one process at a time: `docs/guides/migrating/fleets.md`.
  *
  * Rows, grants and fences are in the tables of Frazil. Only the numbers come from the old table: a new node id is a row that is
  * inserted there as the old generator inserts one, so that none of its processes gets the number as well.

@@ -105,7 +105,7 @@ const sameScope = ({ scope, moment }: ScopeView<Scope>): Values => ({
 });
 
 const ALONE_RULE =
-  'must be given, since this database has the table {table} of another generator: { workerNode } or { cosId } if its processes mint IDs for the same column (docs/migrating-fleets.md), "none" if they do not';
+  'must be given, since this database has the table {table} of another generator: { workerNode } or { cosId } if its processes mint IDs for the same column (docs/guides/migrating), "none" if they do not';
 
 /** The tables, and the statements that read and write them. */
 export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
