@@ -9,5 +9,8 @@ test("the programs of docs/reference/stores/sqlite.md run as they are printed, a
 });
 
 test("a line that ddl prints and the page lacks is found", () => {
-  assert.throws(() => checkPrinted("sqlite", /^CREATE TABLE/), /docs\/reference\/stores\/sqlite.md has no line CREATE TABLE/);
+  assert.throws(
+    () => checkPrinted("sqlite", /^CREATE TABLE/),
+    /docs\/reference\/stores\/sqlite.md has no line CREATE TABLE/,
+  );
 });
