@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { answerOf, blocksOf, setUp, startPage } from "../stores/workerd/page.mjs";
 
 /** The page, from the folder of those of the stores. */
-const PAGE = "../workers";
+const PAGE = "../../guides/workers";
 const [worker, room, numbers, fence] = blocksOf(PAGE, "js");
 
 test("the Worker mints in each request", async () => {

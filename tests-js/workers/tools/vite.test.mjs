@@ -22,7 +22,7 @@ const serve = (port) => ["--host", "127.0.0.1", "--port", port, "--strictPort"];
 let folder;
 before(() => {
   folder = installWorker();
-  const [configuration] = blocksOf("../workers-tools", "ts");
+  const [configuration] = blocksOf("../../guides/workers-tools", "ts");
   writeFileSync(join(folder, "vite.config.mts"), configuration);
 });
 

@@ -16,7 +16,7 @@ const TWO_FILES = ["test/ids.test.ts", "test/layout.test.ts"];
 let folder;
 before(() => {
   folder = installWorker("vitest");
-  const [, configuration, idsTest] = blocksOf("../workers-tools", "ts");
+  const [, configuration, idsTest] = blocksOf("../../guides/workers-tools", "ts");
   writeFileSync(join(folder, "vitest.config.mts"), configuration);
   writeFileSync(join(folder, "test/ids.test.ts"), idsTest);
 });
