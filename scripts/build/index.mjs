@@ -17,6 +17,7 @@ import { writePages } from "./pages.mjs";
 import { PLATFORM_HERE, PLATFORMS } from "../platforms/index.mjs";
 import { releaseEnvironment } from "./reproducible.mjs";
 import { sharing } from "./sharing.mjs";
+import { removeWhiteSpace } from "./white-space.mjs";
 import { ask, root, run, step } from "../shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -160,21 +161,6 @@ function subpaths() {
   return modules.map(([subpath, { import: found }]) => [subpath.slice(2), found.default.slice(2)]);
 }
 
-/**
- * Removes the comments that esbuild leaves in classes and calls: those on lines of their own. They would be a tenth of what wrangler
- * uploads by default, since it does not minify.
- */
-async function removeComments(file, { transform }) {
-  const text = readFileSync(file, "utf8");
-  const bare = text.replace(/^ *(\/\/.*|\/\*\*[\s\S]*?\*\/)\n/gm, "");
-  const [before, after] = await Promise.all([text, bare].map((code) => transform(code, { minify: true })));
-  // The minifier drops the marks of what bundlers may leave out, so they are counted.
-  const marksOf = (code) => code.split("@__PURE__").length;
-  if (before.code !== after.code || marksOf(text) !== marksOf(bare))
-    throw new Error(`${file}: more than comments would be removed`);
-  writeFileSync(file, bare);
-}
-
 async function buildPackage() {
   const esbuild = await import("esbuild");
   const dist = `${frazil}/dist`;
@@ -214,12 +200,12 @@ async function buildPackage() {
         "node:*",
       ],
       legalComments: "none",
-      // Removes constants and dead branches, but keeps names and lines, so that stack traces stay readable.
+      // Removes constants and dead branches, but keeps names, so that stack traces stay readable.
       // Not of files that bundlers take apart: it would take the marks off what may be left out, where it inlines a function.
       minifySyntax: entry !== "workers" && !/\bshared$/.test(entry),
       logLevel: "warning",
     });
-    await removeComments(`${dist}/${file}`, esbuild);
+    await removeWhiteSpace(`${dist}/${file}`, esbuild);
   }
   const reexport = async (file, names, from, note = "") => {
     const text = `${note}export { ${names.join(", ")} } from "./${from}";\n`;
@@ -294,6 +280,7 @@ export async function build() {
     "scripts/build/index.mjs",
     "scripts/build/bundles.mjs",
     "scripts/build/sharing.mjs",
+    "scripts/build/white-space.mjs",
     "scripts/platforms/index.mjs",
     "package-lock.json",
   ];
