@@ -34,6 +34,12 @@ const FEATURES = [
   "multivalue",
 ];
 
+/** The WebAssembly modules, each with what it exports besides its memory; all that the core has, if nothing is named. */
+const WASM_MODULES = {
+  "frazil.wasm": [],
+  "segment.wasm": ["abi", "frame", "release", "segment"],
+};
+
 function digest(paths) {
   const hash = createHash("sha256");
   const add = (path) => {
@@ -73,8 +79,14 @@ function buildWasm() {
   const what = ["-p", "frazil-wasm", "--crate-type", "cdylib", "--target", triple, "--profile", "release-wasm"];
   run("cargo", ["rustc", "--locked", "--quiet", ...what], { env: releaseEnvironment() });
   const built = `${target}/${triple}/release-wasm/frazil_wasm.wasm`;
-  const module = `${frazil}/build/frazil.wasm`;
-  run("cargo", ["run", "--locked", "--quiet", "-p", "xtask", "--", "module", built, module]);
+  for (const [file, exports] of Object.entries(WASM_MODULES)) {
+    const module = `${frazil}/build/${file}`;
+    run("cargo", ["run", "--locked", "--quiet", "-p", "xtask", "--", "module", built, module, ...exports]);
+    optimise(module);
+  }
+}
+
+function optimise(module) {
   run(`${bin}/wasm-opt`, [
     // What is fast is made small afterwards, from code without nested expressions: the compressed module has 115 bytes less than by `-Oz`
     // alone.
@@ -116,7 +128,7 @@ function keepReachable(folder, entries) {
 const exportsOf = (file) => Object.keys(createRequire(import.meta.url)(`${frazil}/dist/${file}`)).sort();
 
 /** What CommonJS gets for the entries whose file has another name. */
-const REQUIRED = { index: "node.cjs", workers: "workers-elsewhere.cjs" };
+const REQUIRED = { index: "node.cjs", workers: "workers-elsewhere.cjs", "workers/segment": "workers-elsewhere.cjs" };
 
 /**
  * Completes the declarations that the compiler wrote into `dist/types`, and writes those of each entry, which export what is there. They
@@ -145,7 +157,7 @@ function writeDeclarations(dist) {
     const path = JSON.stringify(from.startsWith(".") ? from : `./${from}`);
     // With the names of what is no type, but for internal ones: the compiler suggests a name to a program with a default import if it is
     // in this file.
-    const declared = readFileSync(`${dist}/types/${declarationsOf(entry)}.d.ts`, "utf8").replace(/\/\*\*[\s\S]*?\*\//g, "");
+    const declared = readFileSync(`${dist}/types/${declarationsOf(entry)}.d.ts`, "utf8").replace(/\/\*\*[\s\S]*?\*\/|from ".*"/g, "");
     const values = entry === "native" ? [] : exportsOf(REQUIRED[entry] ?? `${entry}.cjs`);
     const names = values.filter((name) => new RegExp(`\\b${name}\\b`).test(declared)).join(", ");
     const all = `export * from ${path};\n${names && `export { ${names} } from ${path};\n`}`;
@@ -166,7 +178,7 @@ async function buildPackage() {
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  copyFileSync(`${frazil}/build/frazil.wasm`, `${dist}/frazil.wasm`);
+  for (const file of Object.keys(WASM_MODULES)) copyFileSync(`${frazil}/build/${file}`, `${dist}/${file}`);
   // `binding/wasm-text.ts` in CommonJS. It is loaded late, perhaps after a program has changed what all objects inherit. esbuild's
   // helpers for exports would break then.
   const text = readFileSync(`${dist}/frazil.wasm`, "base64");
@@ -202,7 +214,7 @@ async function buildPackage() {
       legalComments: "none",
       // Removes constants and dead branches, but keeps names, so that stack traces stay readable.
       // Not of files that bundlers take apart: it would take the marks off what may be left out, where it inlines a function.
-      minifySyntax: entry !== "workers" && !/\bshared$/.test(entry),
+      minifySyntax: !/^workers(\/segment)?$|\bshared$/.test(entry),
       logLevel: "warning",
     });
     await removeWhiteSpace(`${dist}/${file}`, esbuild);
@@ -262,7 +274,7 @@ export async function build() {
   } else {
     process.stderr.write(`· there is no native addon for ${process.platform}-${process.arch}: WebAssembly is used\n`);
   }
-  const wasm = ["npm/frazil/build/frazil.wasm"];
+  const wasm = Object.keys(WASM_MODULES).map((file) => `npm/frazil/build/${file}`);
   await cached(
     "building the WebAssembly module",
     [...rust, "crates/wasm", "crates/xtask", "package-lock.json"],

@@ -41,7 +41,7 @@ test("the tarballs contain exactly the expected files", only, () => {
  * Upper limit of `dist`, unpacked. It is raised only in the commit that needs it, with the reason. Each entry is there as an ES module and
  * as CommonJS, with the names of the sources and lines that are not endless: Node shows both with an error.
  */
-const DIST_KB = 1528;
+const DIST_KB = 1540;
 
 test(`what the package has besides pages is at most ${DIST_KB} kB`, (context) => {
   const [{ report }] = pack();
