@@ -37,7 +37,8 @@ const STORE = { shares: ["stores/shared"] };
  * * `shares`: what these sources export, from the bundles of them. In CommonJS, which bundlers do not take apart, `frazil/layout` is a part
  *   of `frazil` instead.
  * * `frazil`: the bundle from which it has what it imports from `frazil`, since it may not import what mints.
- * * `takesEntries`: what other entries export. */
+ * * `takesEntries`: what other entries export.
+ */
 export const BUNDLES = [
   { file: "shared.mjs", entry: "shared", format: "esm" },
   { file: "node.cjs", entry: "index", binding: "node", format: "cjs", platform: "node" },

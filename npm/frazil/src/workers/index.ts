@@ -41,6 +41,7 @@ export { leased, type WorkersLeaseOptions } from "./leased.js";
 export { FrazilLeases, type ObjectSql, type ObjectState, type ObjectStorage } from "./leases-object.js";
 export type { RequestContext } from "./request-context.js";
 export type { Segmented } from "./segmented.js";
+
 /**
  * The numbers of this isolate for a tag, as a `Segment` of `frazil/segment` has them. Call it in each request:
  *

@@ -28,6 +28,7 @@ interface Entry {
 
 /** By the identity of the store, and by tag. */
 const entries = /* @__PURE__ */ new WeakMap<object, Map<unknown, Entry>>();
+
 /** Whether it has the operation of a store of segments. */
 const isStore = (source: unknown): source is SegmentStore =>
   typeof (source as SegmentStore | undefined | null)?.allocate === "function";
