@@ -19,7 +19,7 @@ export const CONTRACTS = ["testing/lease-contract", "testing/segment-contract"];
 const NEUTRAL = ["decode", "text", "transport", "lease", "segment"];
 
 /** All entries besides the main one. */
-export const ENTRIES = ["layout", ...NEUTRAL, ...STORES, ...STORES_OF_NODE, ...CONTRACTS, "workers", "native"];
+export const ENTRIES = ["layout", ...NEUTRAL, ...STORES, ...STORES_OF_NODE, ...CONTRACTS, "workers", "workers/segment", "native"];
 
 /** The source of an entry or of another bundle. */
 export const sourceOf = (entry) =>
@@ -29,23 +29,33 @@ const both = (entry, more) => [
   { file: `${entry}.mjs`, entry, format: "esm", ...more },
   { file: `${entry}.cjs`, entry, format: "cjs", ...more },
 ];
-const STORE = { shares: "stores/shared" };
+const STORE = { shares: ["stores/shared"] };
 
 /**
  * The bundles: the entry file of each, the binding that it contains, and what it imports from another bundle.
  *
- * * `shares`: what that source exports, from the bundle of it. In CommonJS, which bundlers do not take apart, `frazil/layout` is a part of
- *   `frazil` instead.
+ * * `shares`: what these sources export, from the bundles of them. In CommonJS, which bundlers do not take apart, `frazil/layout` is a part
+ *   of `frazil` instead.
+ * * `frazil`: the bundle from which it has what it imports from `frazil`, since it may not import what mints.
  * * `takesEntries`: what other entries export.
  */
 export const BUNDLES = [
   { file: "shared.mjs", entry: "shared", format: "esm" },
   { file: "node.cjs", entry: "index", binding: "node", format: "cjs", platform: "node" },
-  { file: "inline.mjs", entry: "index", binding: "inline", format: "esm", shares: "shared" },
+  { file: "inline.mjs", entry: "index", binding: "inline", format: "esm", shares: ["shared"] },
   { file: "inline.cjs", entry: "index", binding: "inline", format: "cjs" },
-  { file: "workerd.mjs", entry: "index", binding: "workerd", format: "esm", shares: "shared" },
-  { file: "edge-light.mjs", entry: "index", binding: "edge-light", format: "esm", shares: "shared" },
-  { file: "workers.mjs", entry: "workers", format: "esm", shares: "shared" },
+  { file: "workerd.mjs", entry: "index", binding: "workerd", format: "esm", shares: ["shared"] },
+  { file: "edge-light.mjs", entry: "index", binding: "edge-light", format: "esm", shares: ["shared"] },
+  { file: "workers/shared.mjs", entry: "workers/shared", format: "esm", shares: ["shared"], frazil: "shared.mjs" },
+  { file: "workers.mjs", entry: "workers", format: "esm", shares: ["shared", "workers/shared"] },
+  {
+    file: "workers-segment.mjs",
+    entry: "workers/segment",
+    binding: "workerd",
+    format: "esm",
+    shares: ["shared", "workers/shared"],
+    frazil: "shared.mjs",
+  },
   { file: "workers-elsewhere.mjs", entry: "workers/elsewhere", format: "esm", takesEntries: true },
   { file: "workers-elsewhere.cjs", entry: "workers/elsewhere", format: "cjs", takesEntries: true },
   { file: "cli.mjs", entry: "cli", format: "esm", platform: "node", takesEntries: true, ...STORE },
@@ -62,6 +72,7 @@ export const BUNDLES = [
 export const WASM_IMPORTS = {
   // A namespace, because tools give it different exports: see `binding/workerd.ts`.
   "workerd-wasm.mjs": 'import * as wasm from "./frazil.wasm";',
+  "workerd-segment-wasm.mjs": 'import * as wasm from "./segment.wasm";',
   "edge-light-wasm.mjs": 'import wasm from "./frazil.wasm?module";',
 };
 

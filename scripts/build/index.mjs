@@ -17,6 +17,7 @@ import { writeReadme } from "./readme.mjs";
 import { PLATFORM_HERE, PLATFORMS } from "../platforms/index.mjs";
 import { releaseEnvironment } from "./reproducible.mjs";
 import { sharing } from "./sharing.mjs";
+import { removeWhiteSpace } from "./white-space.mjs";
 import { ask, root, run, step } from "../shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -32,6 +33,12 @@ const FEATURES = [
   "reference-types",
   "multivalue",
 ];
+
+/** The WebAssembly modules, each with what it exports besides its memory; all that the core has, if nothing is named. */
+const WASM_MODULES = {
+  "frazil.wasm": [],
+  "segment.wasm": ["abi", "frame", "release", "segment"],
+};
 
 function digest(paths) {
   const hash = createHash("sha256");
@@ -72,8 +79,14 @@ function buildWasm() {
   const what = ["-p", "frazil-wasm", "--crate-type", "cdylib", "--target", triple, "--profile", "release-wasm"];
   run("cargo", ["rustc", "--locked", "--quiet", ...what], { env: releaseEnvironment() });
   const built = `${target}/${triple}/release-wasm/frazil_wasm.wasm`;
-  const module = `${frazil}/build/frazil.wasm`;
-  run("cargo", ["run", "--locked", "--quiet", "-p", "xtask", "--", "module", built, module]);
+  for (const [file, exports] of Object.entries(WASM_MODULES)) {
+    const module = `${frazil}/build/${file}`;
+    run("cargo", ["run", "--locked", "--quiet", "-p", "xtask", "--", "module", built, module, ...exports]);
+    optimise(module);
+  }
+}
+
+function optimise(module) {
   run(`${bin}/wasm-opt`, [
     // What is fast is made small afterwards, from code without nested expressions: the compressed module has 115 bytes less than by `-Oz`
     // alone.
@@ -115,7 +128,7 @@ function keepReachable(folder, entries) {
 const exportsOf = (file) => Object.keys(createRequire(import.meta.url)(`${frazil}/dist/${file}`)).sort();
 
 /** What CommonJS gets for the entries whose file has another name. */
-const REQUIRED = { index: "node.cjs", workers: "workers-elsewhere.cjs" };
+const REQUIRED = { index: "node.cjs", workers: "workers-elsewhere.cjs", "workers/segment": "workers-elsewhere.cjs" };
 
 /**
  * Completes the declarations that the compiler wrote into `dist/types`, and writes those of each entry, which export what is there. They
@@ -144,7 +157,7 @@ function writeDeclarations(dist) {
     const path = JSON.stringify(from.startsWith(".") ? from : `./${from}`);
     // With the names of what is no type, but for internal ones: the compiler suggests a name to a program with a default import if it is
     // in this file.
-    const declared = readFileSync(`${dist}/types/${declarationsOf(entry)}.d.ts`, "utf8").replace(/\/\*\*[\s\S]*?\*\//g, "");
+    const declared = readFileSync(`${dist}/types/${declarationsOf(entry)}.d.ts`, "utf8").replace(/\/\*\*[\s\S]*?\*\/|from ".*"/g, "");
     const values = entry === "native" ? [] : exportsOf(REQUIRED[entry] ?? `${entry}.cjs`);
     const names = values.filter((name) => new RegExp(`\\b${name}\\b`).test(declared)).join(", ");
     const all = `export * from ${path};\n${names && `export { ${names} } from ${path};\n`}`;
@@ -160,27 +173,12 @@ function subpaths() {
   return modules.map(([subpath, { import: found }]) => [subpath.slice(2), found.default.slice(2)]);
 }
 
-/**
- * Removes the comments that esbuild leaves in classes and calls: those on lines of their own. They would be a tenth of what wrangler
- * uploads by default, since it does not minify.
- */
-async function removeComments(file, { transform }) {
-  const text = readFileSync(file, "utf8");
-  const bare = text.replace(/^ *(\/\/.*|\/\*\*[\s\S]*?\*\/)\n/gm, "");
-  const [before, after] = await Promise.all([text, bare].map((code) => transform(code, { minify: true })));
-  // The minifier drops the marks of what bundlers may leave out, so they are counted.
-  const marksOf = (code) => code.split("@__PURE__").length;
-  if (before.code !== after.code || marksOf(text) !== marksOf(bare))
-    throw new Error(`${file}: more than comments would be removed`);
-  writeFileSync(file, bare);
-}
-
 async function buildPackage() {
   const esbuild = await import("esbuild");
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  copyFileSync(`${frazil}/build/frazil.wasm`, `${dist}/frazil.wasm`);
+  for (const file of Object.keys(WASM_MODULES)) copyFileSync(`${frazil}/build/${file}`, `${dist}/${file}`);
   // `binding/wasm-text.ts` in CommonJS. It is loaded late, perhaps after a program has changed what all objects inherit. esbuild's
   // helpers for exports would break then.
   const text = readFileSync(`${dist}/frazil.wasm`, "base64");
@@ -214,12 +212,12 @@ async function buildPackage() {
         "node:*",
       ],
       legalComments: "none",
-      // Removes constants and dead branches, but keeps names and lines, so that stack traces stay readable.
+      // Removes constants and dead branches, but keeps names, so that stack traces stay readable.
       // Not of files that bundlers take apart: it would take the marks off what may be left out, where it inlines a function.
-      minifySyntax: entry !== "workers" && !/\bshared$/.test(entry),
+      minifySyntax: !/^workers(\/segment)?$|\bshared$/.test(entry),
       logLevel: "warning",
     });
-    await removeComments(`${dist}/${file}`, esbuild);
+    await removeWhiteSpace(`${dist}/${file}`, esbuild);
   }
   const reexport = async (file, names, from, note = "") => {
     const text = `${note}export { ${names.join(", ")} } from "./${from}";\n`;
@@ -276,7 +274,7 @@ export async function build() {
   } else {
     process.stderr.write(`· there is no native addon for ${process.platform}-${process.arch}: WebAssembly is used\n`);
   }
-  const wasm = ["npm/frazil/build/frazil.wasm"];
+  const wasm = Object.keys(WASM_MODULES).map((file) => `npm/frazil/build/${file}`);
   await cached(
     "building the WebAssembly module",
     [...rust, "crates/wasm", "crates/xtask", "package-lock.json"],
@@ -294,6 +292,7 @@ export async function build() {
     "scripts/build/index.mjs",
     "scripts/build/bundles.mjs",
     "scripts/build/sharing.mjs",
+    "scripts/build/white-space.mjs",
     "scripts/platforms/index.mjs",
     "package-lock.json",
   ];

@@ -15,21 +15,22 @@ function exportedBy(name) {
 
 /**
  * Replaces the import of a source by an import of the file that contains it: the shared file of the bundle (`shares`), another entry
- * (`takesEntries`), `native-addons.cjs`, or in CommonJS `wasm-text.cjs`.
+ * (`takesEntries`), `native-addons.cjs`, or in CommonJS `wasm-text.cjs`. And that of `frazil`, if the bundle names another file.
  */
-export function sharing({ file, format, shares, takesEntries }) {
+export function sharing({ file, format, shares = [], takesEntries, frazil }) {
   const extension = format === "esm" ? "mjs" : "cjs";
   const files = new Map();
   if (takesEntries) for (const entry of ENTRIES) files.set(`${entry}/index`, `${entry}.${extension}`);
-  if (shares) for (const source of exportedBy(shares)) files.set(source, `${shares}.${extension}`);
+  for (const name of shares) for (const source of exportedBy(name)) files.set(source, `${name}.${extension}`);
+  if (frazil) files.set("frazil", frazil);
   if (file.startsWith("native.")) files.set("native/addons", "native-addons.cjs");
   if (format === "cjs") files.set("core/binding/wasm-text", "wasm-text.cjs");
   return {
     name: "sharing",
     setup(build) {
-      build.onResolve({ filter: /^\..*\.js$/ }, ({ path, resolveDir }) => {
+      build.onResolve({ filter: /^frazil$|^\..*\.js$/ }, ({ path, resolveDir }) => {
         const source = posix.join(relative(src, resolveDir).replaceAll("\\", "/"), path).replace(/\.js$/, "");
-        const found = files.get(source);
+        const found = files.get(path === "frazil" ? path : source);
         if (found === undefined) return undefined;
         const from = posix.relative(posix.dirname(file), found);
         return { path: from.startsWith(".") ? from : `./${from}`, external: true, sideEffects: false };

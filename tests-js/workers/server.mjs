@@ -39,6 +39,14 @@ export const startSegments = (date) =>
     databases: { DB: "frazil" },
   });
 
+/** Starts the Worker that has two instances of the core. */
+export const startTwoCores = (date) =>
+  startWith("two-cores-worker.mjs", {
+    date,
+    objects: { FRAZIL: "FrazilLeases" },
+    classes: { FrazilLeases: "sqlite" },
+  });
+
 async function startWith(entry, options) {
   const server = await WorkerServer.startWith(path(entry), options);
   return {

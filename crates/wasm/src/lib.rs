@@ -6,6 +6,7 @@
 //! * **One registry and one handle table an instance**: WebAssembly instances share no memory.
 //! * **Read and written by JavaScript**: the frame, and the words of states where a line is (`frazil::abi`).
 //! * **One static frame**, whose number is its address. JavaScript takes a new view of it whenever the memory has grown.
+//! * **Two modules** are made of it: one with all calls, and one with those of segments (`scripts/build/index.mjs`).
 //!
 //! Not covered: state files, and states that threads share. On WebAssembly the npm package refuses state files, and in worker
 //! threads of Node static node ids.

@@ -3,7 +3,8 @@
 //! * `bindgen WASM DIR` writes a module and the glue of wasm-bindgen for it. It uses wasm-bindgen as a library, at the version that
 //!   Cargo.lock pins, because the glue and the module must come from the same version. The tests of `crates/wasm` need the glue.
 //! * `inspect FILE…` prints what each addon needs and offers, as JSON: one list, in the order of the files.
-//! * `module WASM FILE` writes the module of the package, which has no imports and so needs no glue.
+//! * `module WASM FILE [EXPORT…]` writes a module of the package, which has no imports and so needs no glue. If exports are named, it has
+//!   those and its memory, and nothing that only others need.
 //! * `tables` writes the tables in `npm/frazil/src/generated` from the core. `tables --check` writes nothing and fails if a file
 //!   differs from what would be written.
 //!
@@ -28,10 +29,10 @@ fn main() -> ExitCode {
     let result = match arguments[..] {
         ["bindgen", wasm, directory] => bindgen(Path::new(wasm), Path::new(directory)),
         ["inspect", ref files @ ..] if !files.is_empty() => print_facts(files),
-        ["module", wasm, file] => write_module(Path::new(wasm), Path::new(file)),
+        ["module", wasm, file, ref exports @ ..] => write_module(Path::new(wasm), Path::new(file), exports),
         ["tables"] => write_or_check(&tables::files(), false),
         ["tables", "--check"] => write_or_check(&tables::files(), true),
-        _ => Err("usage: xtask bindgen WASM DIR | inspect FILE… | module WASM FILE | tables [--check]".into()),
+        _ => Err("usage: xtask bindgen WASM DIR | inspect FILE… | module WASM FILE [EXPORT…] | tables [--check]".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -71,8 +72,9 @@ fn bindgen(wasm: &Path, directory: &Path) -> Result<(), Failure> {
     Ok(wasm_bindgen(wasm)?.generate(directory)?)
 }
 
-fn write_module(wasm: &Path, file: &Path) -> Result<(), Failure> {
+fn write_module(wasm: &Path, file: &Path, exports: &[&str]) -> Result<(), Failure> {
     let mut output = wasm_bindgen(wasm)?.generate_output()?;
+    module::keep_exports(output.wasm_mut(), exports)?;
     module::remove_glue(output.wasm_mut())?;
     std::fs::create_dir_all(file.parent().ok_or("a module has a folder")?)?;
     Ok(std::fs::write(file, output.wasm_mut().emit_wasm())?)

@@ -191,7 +191,7 @@ export async function simulate(seed, { log, ...code }) {
 
 /** Compiles the client and the rules of the store, or what is broken of either. */
 async function load({ client, store, defect } = {}) {
-  const isolate = await compile("workers/segmented.ts", client);
+  const isolate = await compile("workers/index.ts", client);
   const rules = await compile("stores/kit/segment/rules.ts", store);
   return { isolate, store: rules({}, globalThis), defect };
 }

@@ -4,7 +4,6 @@
  * classes derived from this one: `SegmentTimerDriver` has timers, and one attempt at a time; on Cloudflare Workers each request that is
  * blocked makes its own try (`SegmentRequestDriver`).
  */
-import { Snowflake } from "frazil";
 import { digitsAt, writeDigits } from "../asking/digits.js";
 import { drawRandom, randomFor } from "../asking/kernel-random.js";
 import { noAnswer, rejectionError, type StoreContext, untrueAnswer } from "../asking/store-errors.js";
@@ -30,8 +29,14 @@ export interface TagState {
   open?: Weak<object> | undefined;
 }
 
+/** What leads to the instance of the core that has the ranges: that of generators, or any other, since they share nothing. @internal */
+export interface Core {
+  port(): Port;
+}
+
 /** What the holder needs to know. @internal */
 export interface HolderOptions {
+  readonly core: Core;
   readonly store: SegmentStore;
   /** The name of the store. */
   readonly name: string;
@@ -115,8 +120,7 @@ export abstract class SegmentHolder {
   /** `byCalls`: whether each call that waits asks by itself. */
   constructor(options: HolderOptions, byCalls: boolean) {
     this.options = options;
-    // Its declaration is internal.
-    const port = (Snowflake as unknown as { port(): Port }).port();
+    const port = options.core.port();
     this.#port = port;
     const { step, maxStep, growBelowMs, shrinkAboveMs } = options;
     const { numbers, binding } = port;

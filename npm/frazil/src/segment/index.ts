@@ -11,6 +11,7 @@
  * ```
  */
 
+import { Snowflake } from "frazil";
 import { type Weak, weakly } from "../asking/weak.js";
 import type { FrazilError } from "../base/errors.js";
 import type { SegmentStore } from "../stores/segment-store.js";
@@ -102,7 +103,11 @@ export class Segment extends SegmentNumbers {
    * has an open segment of this tag; `WASM_UNAVAILABLE`.
    */
   constructor(store: SegmentStore, options: SegmentOptions) {
-    const callers = (...given: [HolderOptions, number]) => new QueuedCallers(...given);
-    super(store, options, { maxStep: 1_000_000, identity: store, callers });
+    super(store, options, {
+      maxStep: 1_000_000,
+      identity: store,
+      callers: (...given) => new QueuedCallers(...given),
+      core: Snowflake,
+    });
   }
 }

@@ -14,7 +14,7 @@ import { type AsyncOptions, signalOf } from "../generator/options.js";
 import { checkGiven, noStore } from "../stores/kit/argument-errors.js";
 import { checkTag } from "../stores/kit/limits.js";
 import type { SegmentStore } from "../stores/segment-store.js";
-import type { HolderOptions, SegmentHolder, SegmentStats, TagState } from "./holder.js";
+import type { Core, HolderOptions, SegmentHolder, SegmentStats, TagState } from "./holder.js";
 
 /** The options of a segment. */
 export interface SegmentOptions {
@@ -84,6 +84,7 @@ export interface Callers {
 
 /** What a kind of segment is made of. @internal */
 export interface SegmentKind {
+  readonly core: Core;
   readonly step?: number;
   readonly maxStep: number;
   /** Which object knows the tags. */
@@ -138,6 +139,7 @@ export class SegmentNumbers {
     this.#state = state;
     // Each is there, so that none is read from `Object.prototype`.
     const checked = {
+      ...kind,
       failoverSkip,
       ...given,
       store,

@@ -1,5 +1,5 @@
 /** `segmented()`: the numbers of an isolate for a tag. It is called in each request. */
-import type { HolderOptions } from "../segment/holder.js";
+import type { Core, HolderOptions } from "../segment/holder.js";
 import { SegmentNumbers, type SegmentOptions } from "../segment/numbers.js";
 import type { LeasesNamespace, OfLeases } from "../stores/durable-object/index.js";
 import type { SegmentStore } from "../stores/segment-store.js";
@@ -28,59 +28,36 @@ interface Entry {
 
 /** By the identity of the store, and by tag. */
 const entries = /* @__PURE__ */ new WeakMap<object, Map<unknown, Entry>>();
+
 /** Whether it has the operation of a store of segments. */
 const isStore = (source: unknown): source is SegmentStore =>
   typeof (source as SegmentStore | undefined | null)?.allocate === "function";
 
-/**
- * The numbers of this isolate for a tag, as a `Segment` of `frazil/segment` has them. Call it in each request:
- *
- * ```js
- * import { segmented } from "frazil/workers";
- *
- * export { FrazilLeases } from "frazil/workers";
- *
- * export default {
- *   async fetch(request, env, ctx) {
- *     const orders = segmented(env.FRAZIL, ctx, { tag: "orders" });
- *     return new Response(await orders.nextString());
- *   },
- * };
- * ```
- *
- * All calls in an isolate for one source and tag return the same object. A request that finds a number costs no I/O, and the next
- * range is fetched beside it.
- *
- * `source`: a namespace of Durable Objects of the class `FrazilLeases`, or a store. `ctx`: the context of the request; without it the
- * `waitUntil` of `cloudflare:workers` is used. Options are those of `Segment`, with other defaults: `step` 10 and `maxStep` 1000, since
- * an isolate that is evicted loses what it has. Those of later calls must equal those of the first one. The segment belongs to the
- * isolate, so `using` does not close it.
- *
- * @throws {ConfigError} `STATE_CONFLICT` for other options than before, and at module scope; the errors of `new Segment()`.
- * @throws {LeaseError} `STORE_REFUSED` outside Cloudflare's runtime.
- */
-export function segmented<S extends LeasesNamespace | SegmentStore>(
-  source: S & OfLeases<S>,
-  ctx: RequestContext | undefined,
-  options: SegmentOptions,
-): SegmentNumbers;
-export function segmented<S extends LeasesNamespace | SegmentStore>(
-  source: S & OfLeases<S>,
-  options: SegmentOptions,
-): SegmentNumbers;
-export function segmented(source: unknown, second?: unknown, third?: unknown): SegmentNumbers {
-  const ctx = isContext(second) ? second : undefined;
-  const options = ctx === undefined && third === undefined ? second : third;
-  const { numbers, callers } = entryOf(storeOf(source, isStore), options as Options | undefined);
-  // The one before may have failed, or have ended with its request.
-  if (callers.holder.isShort) callers.ask(keepOf(ctx));
-  return numbers;
+/** What is called in each request: see `segmented`. */
+export interface Segmented {
+  <S extends LeasesNamespace | SegmentStore>(
+    source: S & OfLeases<S>,
+    ctx: RequestContext | undefined,
+    options: SegmentOptions,
+  ): SegmentNumbers;
+  <S extends LeasesNamespace | SegmentStore>(source: S & OfLeases<S>, options: SegmentOptions): SegmentNumbers;
 }
+
+/** `segmented()` on a core. @internal */
+export const segmentedOn = (core: Core): Segmented =>
+  function segmented(source: unknown, second?: unknown, third?: unknown): SegmentNumbers {
+    const ctx = isContext(second) ? second : undefined;
+    const options = ctx === undefined && third === undefined ? second : third;
+    const { numbers, callers } = entryOf(core, storeOf(source, isStore), options as Options | undefined);
+    // The one before may have failed, or have ended with its request.
+    if (callers.holder.isShort) callers.ask(keepOf(ctx));
+    return numbers;
+  };
 
 /** The entry of a segment that is not closed. */
 const openEntry = (identity: object, tag: unknown): Entry | undefined => entries.get(identity)?.get(tag);
 
-function entryOf(store: SegmentStore, options: Options = {}): Entry {
+function entryOf(core: Core, store: SegmentStore, options: Options = {}): Entry {
   const identity = store.identity ?? store;
   const tag = options?.["tag"];
   let known = openEntry(identity, tag);
@@ -104,6 +81,7 @@ function entryOf(store: SegmentStore, options: Options = {}): Entry {
     return made;
   };
   const numbers = new SegmentNumbers(store, options as unknown as SegmentOptions, {
+    core,
     step: STEP,
     maxStep: MAX_STEP,
     identity,

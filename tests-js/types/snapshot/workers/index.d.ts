@@ -1,3 +1,4 @@
+import { type Segmented } from "./segmented.js";
 export type { LeaseEvents, LeaseWindow } from "../lease/events.js";
 export type { LeaseHealth, LeaseStats } from "../lease/health.js";
 export { type LeasedHealth, LeasedSnowflake, type LeasedStats } from "../lease/leased-snowflake.js";
@@ -9,4 +10,5 @@ export { type DurableOptions, durable } from "./durable.js";
 export { leased, type WorkersLeaseOptions } from "./leased.js";
 export { FrazilLeases, type ObjectSql, type ObjectState, type ObjectStorage } from "./leases-object.js";
 export type { RequestContext } from "./request-context.js";
-export { segmented } from "./segmented.js";
+export type { Segmented } from "./segmented.js";
+export declare const segmented: Segmented;

@@ -2,5 +2,7 @@ import { SegmentNumbers, type SegmentOptions } from "../segment/numbers.js";
 import type { LeasesNamespace, OfLeases } from "../stores/durable-object/index.js";
 import type { SegmentStore } from "../stores/segment-store.js";
 import { type RequestContext } from "./request-context.js";
-export declare function segmented<S extends LeasesNamespace | SegmentStore>(source: S & OfLeases<S>, ctx: RequestContext | undefined, options: SegmentOptions): SegmentNumbers;
-export declare function segmented<S extends LeasesNamespace | SegmentStore>(source: S & OfLeases<S>, options: SegmentOptions): SegmentNumbers;
+export interface Segmented {
+    <S extends LeasesNamespace | SegmentStore>(source: S & OfLeases<S>, ctx: RequestContext | undefined, options: SegmentOptions): SegmentNumbers;
+    <S extends LeasesNamespace | SegmentStore>(source: S & OfLeases<S>, options: SegmentOptions): SegmentNumbers;
+}

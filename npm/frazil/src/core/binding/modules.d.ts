@@ -7,8 +7,12 @@ declare module "*/frazil.wasm" {
 }
 
 declare module "*/workerd-wasm.mjs" {
-  /** What the import of the module gives. */
-  const wasm: { readonly default: WebAssembly.Module } | import("./wasm.js").Exports;
+  const wasm: import("./wasm.js").ImportedModule;
+  export default wasm;
+}
+
+declare module "*/workerd-segment-wasm.mjs" {
+  const wasm: import("./wasm.js").ImportedModule;
   export default wasm;
 }
 

@@ -20,6 +20,17 @@ const CALLS = "open release admit reserve next health lease ceiling segment";
 export const instanceOf = (module: WebAssembly.Module): Exports =>
   new WebAssembly.Instance(module).exports as unknown as Exports;
 
+/** What the import of a module gives in workerd. */
+export type ImportedModule = { readonly default: WebAssembly.Module } | Exports;
+
+/**
+ * workerd, and the bundlers that are made for it, give the compiled module. Bundlers that follow the ES module integration of
+ * WebAssembly give the exports of an instance. This is a function, since some of those refuse to build if they see that an
+ * imported name does not exist.
+ */
+export const exportsOf = (imported: ImportedModule): Exports =>
+  "memory" in imported ? imported : instanceOf(imported.default);
+
 /**
  * The module's memory is little-endian, and views of it have the byte order of the processor. Not for Workers and edge runtimes, which
  * run on no other processors.

@@ -1,15 +1,8 @@
 /** Cloudflare Workers. The module is imported, since a Worker may not compile one during a request. */
 
 import type { Binding } from "../boundary.js";
-import { bindExports, instanceOf } from "./wasm.js";
+import { bindExports, exportsOf } from "./wasm.js";
 import wasm from "./workerd-wasm.mjs";
-
-/**
- * workerd, and the bundlers that are made for it, give the compiled module. Bundlers that follow the ES module integration of
- * WebAssembly give the exports of an instance. This is a function, since some of those refuse to build if they see that an
- * imported name does not exist.
- */
-const exportsOf = (imported: typeof wasm) => ("memory" in imported ? imported : instanceOf(imported.default));
 
 export const load = (): Binding => bindExports(() => exportsOf(wasm));
 
