@@ -19,7 +19,7 @@ const ruleOf = (name, min, max) => rules[name].replace("{min}", min).replace("{m
 const whole = (min, max) => ruleOf("WHOLE_NUMBER", min, max);
 const waysToANode = /One machine: Snowflake\.local\(\)\. Several: await lease\(store\), .* Workers: await leased\(/;
 /** It lists what the object can have. */
-const noObject = /^must be a plain object: \{ \w+(, \w+)* \}$/;
+const noObject = /^must be a plain object\nWrite \{ \w+(, \w+)* \}\.$/;
 const show = (value) => inspect(value, { depth: 5, breakLength: Number.POSITIVE_INFINITY }).slice(0, 400);
 const thrower = () => {
   throw new Error("the value must not be converted");
@@ -44,32 +44,39 @@ function* nodes() {
   for (const node of [-1, 1024, 1.5, Number.POSITIVE_INFINITY, 2 ** 53, true, null, () => 1, Symbol("7")]) {
     yield option("node", node, "INVALID_NODE", rule);
   }
-  yield option("node", 7n, "INVALID_NODE", `${rule}, not a bigint`);
+  yield option("node", 7n, "INVALID_NODE", `${rule}\nPass a number, not a bigint.`);
   for (const node of ["1024", "node-1", "-1", "7.0", "7 ", "0x7", "1e2", "9".repeat(400)])
-    yield option("node", node, "INVALID_NODE", `${rule}, or its decimal digits`);
-  yield option("node", "", "INVALID_NODE", `${rule}, or its decimal digits: is the environment variable empty?`);
-  const unset = "NaN is Number() of undefined or of other text; is the environment variable set?";
-  yield option("node", Number.NaN, "INVALID_NODE", `${rule}: ${unset}`);
+    yield option("node", node, "INVALID_NODE", `${rule}\nA string must have decimal digits only.`);
+  yield option("node", "", "INVALID_NODE", `${rule}\nIs the environment variable empty?`);
+  const unset = "Is the environment variable set? Number(undefined) is NaN.";
+  yield option("node", Number.NaN, "INVALID_NODE", `${rule}\n${unset}`);
   yield option("node", "none", "INVALID_NODE", rules.NODE_NOT_NONE);
   for (const node of [[], {}, [7], { worker: 7 }, unconvertible]) {
-    yield option("node", node, "INVALID_NODE", `${rules.PART_NAMES}: node; or be a number`);
+    yield option("node", node, "INVALID_NODE", `${rules.PART_NAMES}\nPass { node }, or a number.`);
   }
   // Inherited options do not count.
   const variable = { code: "NODE_REQUIRED", field: "node", value: undefined };
-  yield creating({ node: undefined }, { ...variable, rule: /ctx\); is the variable that node comes from set\?$/ });
+  yield creating(
+    { node: undefined },
+    { ...variable, rule: /^must be given\nIs the environment variable set\? One machine: / },
+  );
   for (const options of [undefined, {}, { now: Date.now }]) {
     yield creating(options, { code: "NODE_REQUIRED", field: "node", value: undefined, rule: waysToANode });
   }
-  const names = `${rules.PART_NAMES}: datacenter, worker`;
   for (const [node, hint] of [
     [{ datacenter: 3 }, ""],
     [{ datacenter: 3, worker: 17, rack: 1 }, ""],
-    [{ dataCenter: 3, worker: 17 }, " (did you mean datacenter?)"],
+    [{ dataCenter: 3, worker: 17 }, 'Did you mean "datacenter"? '],
     [{}, ""],
   ]) {
     yield creating(
       { layout: "twitter", node },
-      { code: "INVALID_NODE", field: "node", value: node, rule: `${names}${hint}; or be a number` },
+      {
+        code: "INVALID_NODE",
+        field: "node",
+        value: node,
+        rule: `${rules.PART_NAMES}\n${hint}Pass { datacenter, worker }, or a number.`,
+      },
     );
   }
   for (const worker of [32, -1, 1.5, "17", null, 17n]) {
@@ -93,25 +100,25 @@ function* options() {
     yield creating(given, { code: "INVALID_OPTION", field: "options", value: given, rule: noObject });
   }
   for (const [misspelt, hint] of Object.entries({
-    nod: "did you mean node?",
-    nodeId: "did you mean node?",
-    maxLead: "did you mean maxLeadMs?",
-    maxwaitms: "did you mean maxWaitMs?",
-    epoch: "did you mean epochMs?",
-    twepoch: "did you mean epochMs?",
-    custom_epoch: "did you mean epochMs?",
-    workerId: "did you mean node?",
-    worker_id: "did you mean node?",
-    datacenterId: "did you mean node?",
-    data_center: "did you mean node?",
-    machineId: "did you mean node?",
-    instance_id: "did you mean node?",
-    mid: "did you mean node?",
-    layuot: "did you mean layout?",
+    nod: 'Did you mean "node"?',
+    nodeId: 'Did you mean "node"?',
+    maxLead: 'Did you mean "maxLeadMs"?',
+    maxwaitms: 'Did you mean "maxWaitMs"?',
+    epoch: 'Did you mean "epochMs"?',
+    twepoch: 'Did you mean "epochMs"?',
+    custom_epoch: 'Did you mean "epochMs"?',
+    workerId: 'Did you mean "node"?',
+    worker_id: 'Did you mean "node"?',
+    datacenterId: 'Did you mean "node"?',
+    data_center: 'Did you mean "node"?',
+    machineId: 'Did you mean "node"?',
+    instance_id: 'Did you mean "node"?',
+    mid: 'Did you mean "node"?',
+    layuot: 'Did you mean "layout"?',
     somethingElse:
-      "one of node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, freshness, unshared, now",
+      "Use one of node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, freshness, unshared, now.",
   })) {
-    yield option(misspelt, 5, "INVALID_OPTION", `${rules.KNOWN_KEY} (${hint})`);
+    yield option(misspelt, 5, "INVALID_OPTION", `unknown option "${misspelt}"\n${hint}`);
   }
   for (const field of ["maxLeadMs", "maxWaitMs", "maxAsyncWaitMs"]) {
     for (const value of [-1, 1.5, Number.NaN, "5", null, 5n, [], unconvertible, 2 ** 31, Number.POSITIVE_INFINITY]) {
@@ -142,30 +149,30 @@ const withField = (wrong, field, rule) => withFields([time, wrong, sequence], fi
 function* layouts() {
   for (const value of [null, 5, true, () => 1, 7n]) yield layout(value, "layout", value, noObject);
   for (const name of ["nope", "", "constructor", "__proto__", "twitter 1288834974657"]) {
-    yield layout(name, "layout", name, `${rules.KNOWN_LAYOUT}: ${Layout.names.join(", ")}`);
+    yield layout(name, "layout", name, `${rules.KNOWN_LAYOUT}\nUse one of ${Layout.names.join(", ")}.`);
   }
   for (const [name, meant] of Object.entries({ Twitter: "twitter", "default ": "default", snowflake: "sonyflake" })) {
-    yield layout(name, "layout", name, `${rules.KNOWN_LAYOUT}: did you mean ${meant}?`);
+    yield layout(name, "layout", name, `${rules.KNOWN_LAYOUT}\nDid you mean "${meant}"?`);
   }
   const [list, pair] = [[], ["time", 41]];
-  yield layout(list, "layout", list, `${rules.AN_OBJECT}: { epochMs, tickMs, unsigned, fields }`);
-  yield withFields([pair, node, sequence], "fields", pair, `${rules.AN_OBJECT}: { kind, bits, name }`);
+  yield layout(list, "layout", list, `${rules.AN_OBJECT}\nWrite { epochMs, tickMs, unsigned, fields }.`);
+  yield withFields([pair, node, sequence], "fields", pair, `${rules.AN_OBJECT}\nWrite { kind, bits, name }.`);
   for (const value of [{}, { epochMs: 0 }]) yield layout(value, "fields", undefined, rules.FIELD_LIST);
   for (const [misspelt, hint] of Object.entries({
-    epoch: "did you mean epochMs?",
-    tickMS: "did you mean tickMs?",
-    resolution: "one of epochMs, tickMs, unsigned, fields",
+    epoch: 'Did you mean "epochMs"?',
+    tickMS: 'Did you mean "tickMs"?',
+    resolution: "Use one of epochMs, tickMs, unsigned, fields.",
   })) {
-    yield layout(spec({ [misspelt]: 10 }), misspelt, 10, `${rules.KNOWN_KEY} (${hint})`);
+    yield layout(spec({ [misspelt]: 10 }), misspelt, 10, `unknown property "${misspelt}"\n${hint}`);
   }
   for (const epochMs of [-1, 1.5, Number.NaN, "1704067200000", null, undefined, 2 ** 53, new Date(Number.NaN), 0n]) {
     const isNone = ["NaN", "Invalid Date"].includes(`${epochMs}`);
     const cure = isNone
-      ? ": look at what the Date was made from"
+      ? "Look at what the Date was made from."
       : typeof epochMs === "string"
-        ? ": new Date(text)"
-        : "";
-    const rule = `${whole(0, Number.MAX_SAFE_INTEGER)}: Unix milliseconds or a valid Date${cure}`;
+        ? "Pass new Date(text)."
+        : "Pass Unix milliseconds or a valid Date.";
+    const rule = `${whole(0, Number.MAX_SAFE_INTEGER)}\n${cure}`;
     yield layout(spec({ epochMs }), "epochMs", epochMs, rule);
     if (epochMs !== undefined) yield option("epochMs", epochMs, "INVALID_LAYOUT", rule, { about: "layouts" });
   }
@@ -218,7 +225,11 @@ function* layouts() {
   for (const kind of ["timestamp", "", null, undefined, 0]) {
     yield withField({ kind, bits: 10 }, "kind", rules.KNOWN_KIND);
   }
-  yield withField({ kind: "node", bits: 10, width: 10 }, "width", `${rules.KNOWN_KEY} (one of kind, bits, name)`);
+  yield withField(
+    { kind: "node", bits: 10, width: 10 },
+    "width",
+    'unknown property "width"\nUse one of kind, bits, name.',
+  );
   for (const name of ["1st", "", "a b", 5, null, "n".repeat(33)]) {
     yield withField({ kind: "node", bits: 10, name }, "name", rules.NAME_SYNTAX);
   }
@@ -255,7 +266,7 @@ function* bulk() {
       unconvertible,
       true,
     ]) {
-      const type = { string: ", not a string", bigint: ", not a bigint" }[typeof count] ?? "";
+      const type = ["string", "bigint"].includes(typeof count) ? `\nPass a number, not a ${typeof count}.` : "";
       const rule = `${whole(0, 1048576)}${type}`;
       const expected = { code: "INVALID_ARGUMENT", field: "count", value: count, rule };
       yield called("bulk calls", method, [count], expected);
@@ -309,7 +320,12 @@ function* signals() {
       const expected = { code: "INVALID_OPTION", field: "options", value: options, rule: noObject };
       yield called("signals", method, [...args, options], expected);
     }
-    const misspelt = { code: "INVALID_OPTION", field: "singal", value: 5, rule: /did you mean signal\?/ };
+    const misspelt = {
+      code: "INVALID_OPTION",
+      field: "singal",
+      value: 5,
+      rule: 'unknown option "singal"\nDid you mean "signal"?',
+    };
     yield called("signals", method, [...args, { singal: 5 }], misspelt);
     for (const signal of [null, 5, "x", {}, half, new EventTarget(), new AbortController()]) {
       const expected = { code: "INVALID_OPTION", field: "signal", value: signal, rule: rules.A_SIGNAL };
@@ -323,10 +339,10 @@ function* texts() {
   const range = ruleOf("ID_RANGE", 0, 2n ** 63n - 1n);
   const wrong = [
     [text, ["12a", "", "007", "00", " 12", "12 ", "+1", "-1", "1e3", "0x10", "1_000", "12n", "\u0661\u0662", "12\n"]],
-    [`${input}: JSON.parse loses digits above, so keep IDs as text`, [2 ** 53, 2 ** 53 + 2, -(2 ** 53), 1e300]],
+    [`${input}\nJSON.parse loses digits above, so keep IDs as text.`, [2 ** 53, 2 ** 53 + 2, -(2 ** 53), 1e300]],
     [input, [1.5, Number.NaN, Number.POSITIVE_INFINITY, null, undefined, true, Symbol("1"), () => 1]],
     [
-      `${input}: pass its id; of an array pass each, or use decodeMany or encodeMany`,
+      `${input}\nPass its id. Of an array pass each, or use decodeMany or encodeMany.`,
       [{}, unconvertible, Object(5n), Object(12), [], [1n], new BigUint64Array(1)],
     ],
     [range, [-1, -1n, 2n ** 63n, 2n ** 64n, 2n ** 70n, "9223372036854775808", "18446744073709551616", "9".repeat(60)]],
@@ -389,7 +405,7 @@ function* clocks() {
   }
 }
 
-/** Every row: the call, and the code, field, value and rule of the error. */
+/** Every row: the call, and the code, field, value and rule of the error; after a line break in the rule, its hint. */
 export const refusals = [nodes, options, layouts, bulk, signals, texts, clocks].flatMap((rows) => [...rows()]);
 
 /** The error that a call throws or rejects with, if any. */
@@ -405,7 +421,10 @@ export async function errorOf(call) {
 /** The message of every row, by its name. */
 export async function messages() {
   const said = {};
-  for (const { name, call } of refusals) said[name] = `${await errorOf(() => call(subject()))}`;
+  for (const { name, call } of refusals) {
+    const error = await errorOf(() => call(subject()));
+    said[name] = `${error}\n${error.hint}`;
+  }
   return said;
 }
 

@@ -10,6 +10,7 @@ import { runInNewContext } from "node:vm";
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
 import { copyPackage } from "../core/package-copy.mjs";
+import { messageOf } from "./rule-texts.mjs";
 
 const { ClockError, ConfigError, DecodeError, FrazilError, LeaseError, Snowflake } = frazil;
 const require = createRequire(import.meta.url);
@@ -179,14 +180,25 @@ test("fields that do not apply are absent", () => {
   stalled.nextMany(4096);
   for (const [error, fields] of [
     [thrown(() => closed.next()), ["retryable"]],
-    [thrown(() => stalled.next()), ["retryAfterMs", "retryable"]],
-    [thrown(() => stalled.nextMany(1)), ["issued", "retryAfterMs", "retryable"]],
-    [thrown(() => stalled.nextMany(4097)), ["field", "maxCount", "retryable", "rule", "value"]],
-    [thrown(() => new Snowflake()), ["field", "retryable", "rule", "value"]],
+    [thrown(() => stalled.next()), ["hint", "retryAfterMs", "retryable"]],
+    [thrown(() => stalled.nextMany(1)), ["hint", "issued", "retryAfterMs", "retryable"]],
+    [thrown(() => stalled.nextMany(4097)), ["field", "hint", "maxCount", "retryable", "rule", "value"]],
+    [thrown(() => new Snowflake()), ["field", "hint", "retryable", "rule", "value"]],
     [thrown(() => stalled.decode("x")), ["field", "retryable", "rule", "value"]],
   ]) {
     assert.deepEqual(Object.keys(error).sort(), fields, error.message);
-    for (const name of ["field", "value", "rule", "retryAfterMs", "maxCount", "issued", "position", "index", "cause"]) {
+    for (const name of [
+      "field",
+      "value",
+      "rule",
+      "hint",
+      "retryAfterMs",
+      "maxCount",
+      "issued",
+      "position",
+      "index",
+      "cause",
+    ]) {
       assert.equal(name in error, fields.includes(name), `${name} in ${error.message}`);
     }
   }
@@ -234,12 +246,12 @@ test("an error can be logged as JSON, whatever its value is", () => {
     [[1n], /array|object/],
   ]) {
     const error = thrown(() => layout.decode(value));
-    const { name, code, message, retryable, field, rule } = error;
+    const { name, code, message, retryable, field, rule, hint } = error;
     // The value is shown as in the message.
-    const shown = message.slice(`${code}: ${field} is `.length, -`: ${rule}`.length);
+    const shown = message.slice(messageOf(error, "").length);
     assert.match(shown, expected);
     assert.deepEqual(JSON.parse(JSON.stringify({ error })), {
-      error: { name, message, code, retryable, field, value: shown, rule },
+      error: { name, message, code, retryable, field, value: shown, rule, ...(hint && { hint }) },
     });
   }
   const closed = new ConfigError("CLOSED", "x");
@@ -254,7 +266,7 @@ test("an error can be logged as JSON, whatever its value is", () => {
 test("an error shows its class, code and message, and its stack starts where it was thrown, not inside the package", () => {
   const error = thrown(() => new Snowflake({ node: 1024 }));
   assert.equal(`${error}`, `ConfigError: ${error.message}`);
-  assert.match(error.stack, /^ConfigError: INVALID_NODE: node is 1024: must be .*\b0\b.*\b1023\n/);
+  assert.match(error.stack, /^ConfigError: INVALID_NODE: node must be an integer from 0 to 1023, got 1024\n/);
   assert.match(error.stack, /errors\.test\.mjs/);
   const text = inspect(error);
   assert.equal(text.split("INVALID_NODE").length, 2, "the code must be there once");
@@ -294,14 +306,25 @@ test("an object that inherits from an error has no code if its message has none"
   assert.equal(Reflect.get(FrazilError.prototype, "code", {}), undefined);
 });
 
+test("what follows a line break in a message is the hint, which is enumerable and printed; without one there is no hint", () => {
+  const error = new ConfigError("CLOSED", "it is closed\nMake another.\nOr wait.");
+  assert.deepEqual([error.message, error.hint], ["CLOSED: it is closed", "Make another. Or wait."]);
+  assert.ok(Object.keys(error).includes("hint") && !error.stack.includes("Make another"));
+  assert.match(inspect(error), /hint: 'Make another\. Or wait\.'/);
+  assert.equal(JSON.parse(JSON.stringify(error)).hint, error.hint);
+  assert.equal(new ConfigError("CLOSED", "x", { hint: "Make another." }).hint, "Make another.");
+  for (const text of ["x", "x\n"]) assert.equal("hint" in new ConfigError("CLOSED", text), false);
+});
+
 test("an error that nobody catches is printed with its code once", () => {
-  const program = `import { Snowflake } from "frazil"; new Snowflake({ node: 1024 });`;
+  const program = `import { Snowflake } from "frazil"; new Snowflake({ node: Number(undefined) });`;
   const { stderr, status } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
     cwd: import.meta.dirname,
     encoding: "utf8",
   });
   assert.equal(status, 1);
-  assert.match(stderr, /ConfigError: INVALID_NODE: node is 1024: /);
+  assert.match(stderr, /ConfigError: INVALID_NODE: node must be .*, got NaN\n/);
+  assert.match(stderr, /^ {2}hint: 'Is the environment variable set\? Number\(undefined\) is NaN\.'$/m);
   assert.equal(stderr.split("INVALID_NODE").length, 2, stderr);
 });
 

@@ -222,7 +222,11 @@ function messageOf(call) {
   try {
     call();
   } catch (error) {
-    return `${error}`.replace(/(?<=epochMs is )\d+(?=: must be a constant)/, "<now>");
+    const { hint } = error;
+    return `${error}${hint === undefined ? "" : `\n  hint: ${hint}`}`.replace(
+      /(?<=must be a constant, got )\d+/,
+      "<now>",
+    );
   }
   throw new Error(`not refused: ${call}`);
 }

@@ -120,11 +120,15 @@ for (const [name, call] of Object.entries(CALLS)) {
 
 test("the name of an option is told, and what kind of value it has; the value of a known one is told too", async () => {
   const { message, field, rule } = await errorOf(CALLS["an option that is not known"]);
-  assert.match(message, /^INVALID_OPTION: databaseUrl is a string: must be /);
+  assert.equal(message, 'INVALID_OPTION: unknown option "databaseUrl"');
   assert.equal(field, "databaseUrl");
   assert.ok(message.endsWith(rule));
-  assert.match((await errorOf(() => new Snowflake(url))).message, /^INVALID_OPTION: options is a string: must be /);
-  assert.match((await errorOf(() => new Snowflake({ machineId: 5 }))).message, /machineId is 5: .*did you mean node/);
+  assert.match(
+    (await errorOf(() => new Snowflake(url))).message,
+    /^INVALID_OPTION: options must be a plain object, got a string$/,
+  );
+  const { hint, value } = await errorOf(() => new Snowflake({ machineId: 5 }));
+  assert.deepEqual([hint, value], ['Did you mean "node"?', 5]);
   const object = { region: 1 };
   const error = await errorOf(() => new Snowflake({ node: object }));
   assert.equal(typeof error.value, "object");
@@ -162,8 +166,14 @@ test("an object in the place of an ID is an object, whatever it has and whether 
     for (const call of [layout.decode, layout.parse, layout.timestampOf, layout.toSigned].map((call) =>
       call.bind(layout),
     ))
-      assert.throws(() => call(row), { message: /^INVALID_ID: id is an object: must be .*: pass its id; / });
-    assert.throws(() => base62.encode(row), { message: /^INVALID_ID: id is an object: must be .*: pass its id; / });
+      assert.throws(() => call(row), {
+        message: /^INVALID_ID: id must be .*, got an object$/,
+        hint: /^Pass its id\. /,
+      });
+    assert.throws(() => base62.encode(row), {
+      message: /^INVALID_ID: id must be .*, got an object$/,
+      hint: /^Pass its id\. /,
+    });
   }
 });
 
@@ -171,10 +181,10 @@ test("a bigint of more than 64 bits is not written in digits, which takes second
   const huge = 2n ** 20_000_000n;
   const startMs = performance.now();
   for (const value of [huge, -huge])
-    assert.throws(() => base62.encode(value), /INVALID_ID: id is a bigint of more than 64 bits: must be/);
+    assert.throws(() => base62.encode(value), /INVALID_ID: id must be .*, got a bigint of more than 64 bits/);
   assert.ok(performance.now() - startMs < 1000);
-  assert.throws(() => layout.decode(2n ** 64n - 1n), /id is 18446744073709551615n: /);
-  assert.throws(() => layout.decode(-1n), /id is -1n: /);
+  assert.throws(() => layout.decode(2n ** 64n - 1n), /id must be .*, got 18446744073709551615n$/);
+  assert.throws(() => layout.decode(-1n), /id must be .*, got -1n$/);
 });
 
 test("texts are cut between characters, and control characters in names are escapes", () => {
@@ -187,7 +197,7 @@ test("texts are cut between characters, and control characters in names are esca
   assert.throws(
     () => new Snowflake({ node, "a\nFAKE LINE\u001b[31m": 1 }),
     ({ message, field }) => {
-      assert.ok(message.includes("a\\nFAKE LINE\\u001b[31m is 1: "), message);
+      assert.ok(message.endsWith('unknown option "a\\nFAKE LINE\\u001b[31m"'), message);
       assert.ok(!/\p{Cc}/u.test(message + field));
       return true;
     },

@@ -7,10 +7,10 @@ test("a store that the command line cannot ask is told by code, and mistakes are
   for (const [args, message] of [
     [
       ["zookeeper", "--scope", "orders"],
-      /by a program, which has its client: await store\.fence\(\{ scope: "orders" \}\)/,
+      /by a program, which has its client\nhint: await store\.fence\(\{ scope: "orders" \}\)/,
     ],
     [["durable-object"], /await store\.fence\(\{ scope: "default" \}\)/],
-    [["pg"], /did you mean postgres\?\): npx frazil fence postgres --scope default/],
+    [["pg"], /^frazil: pg is not a store\nhint: Did you mean postgres\? npx frazil fence postgres --scope default\n/],
     [[], /fence needs one store, of postgres, mysql, redis, etcd, sqlite, d1/],
     [["sqlite", "--schema", "x"], /--schema is not for fence sqlite/],
     [["postgres", "--nodes", "0-9"], /--nodes is for ddl, not for fence/],
@@ -19,5 +19,5 @@ test("a store that the command line cannot ask is told by code, and mistakes are
     assert.deepEqual([code, message.test(stderr)], [2, true], stderr);
   }
   const { stderr, code } = await frazil(["fence", "postgres", "--scope", "a'b"]);
-  assert.deepEqual([code, /^frazil: INVALID_ARGUMENT: --scope is /.test(stderr)], [1, true], stderr);
+  assert.deepEqual([code, /^frazil: INVALID_ARGUMENT: --scope must be /.test(stderr)], [1, true], stderr);
 });

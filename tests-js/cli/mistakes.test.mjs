@@ -14,7 +14,11 @@ test("a mistake has the exit code 2, prints nothing to standard output, and says
   for (const line of COMMAND_LINES.mistakes) {
     const { stdout, stderr, code } = await frazil(argumentsOf(line));
     assert.deepEqual([stdout, code], ["", 2], line);
-    assert.match(stderr, /^frazil: [^\n]+\nnpx frazil (help \w+|--help) shows what can be done\.\n$/, line);
+    assert.match(
+      stderr,
+      /^frazil: [^\n]+\n(hint: [^\n]+\n)?npx frazil (help \w+|--help) shows what can be done\.\n$/,
+      line,
+    );
   }
 });
 
@@ -22,7 +26,7 @@ test("a refusal has the exit code 1, and prints nothing to standard output", asy
   for (const line of COMMAND_LINES.refusals) {
     const { stdout, stderr, code } = await frazil(argumentsOf(line));
     assert.deepEqual([stdout, code], ["", 1], line);
-    assert.match(stderr, /^frazil: [A-Z_]+: [^\n]+\n$/, line);
+    assert.match(stderr, /^frazil: [A-Z_]+: [^\n]+\n(hint: [^\n]+\n)?$/, line);
   }
 });
 
@@ -71,7 +75,7 @@ test("an option that is given twice is refused by name, unless the help says tha
     [["layouts", "--json", "--json"], "--json is given twice"],
   ]) {
     const { stdout, stderr, code } = await frazil(args);
-    assert.deepEqual([stdout, stderr.split(": give it once")[0], code], ["", `frazil: ${told}`, 2]);
+    assert.deepEqual([stdout, stderr.split("\nhint: Give it once.\n")[0], code], ["", `frazil: ${told}`, 2]);
   }
 });
 

@@ -51,14 +51,17 @@ test("a line that is no ID is reported with its number, the others are answered,
   ]) {
     const { stdout, stderr, code } = await frazil(args, { input });
     assert.deepEqual([stdout, code], [`${answers.join("\n")}\n`, 1]);
-    assert.match(stderr, /^frazil: line 2: INVALID_ID: id is "12x": .*\nfrazil: line 5: INVALID_ID: id is "-5": .*\n$/);
+    assert.match(
+      stderr,
+      /^frazil: line 2: INVALID_ID: id must .*, got "12x"\nfrazil: line 5: INVALID_ID: id must .*, got "-5"\n$/,
+    );
   }
 });
 
 test("of several arguments, a wrong one is reported and the others are answered", async () => {
   const { stdout, stderr, code } = await frazil(["decode", "--json", `${idAt(0)}`, "12x", `${idAt(1)}`]);
   assert.deepEqual([stdout.split("\n").length, code], [3, 1]);
-  assert.match(stderr, /^frazil: INVALID_ID: id is "12x": [^\n]*\n$/);
+  assert.match(stderr, /^frazil: INVALID_ID: id must [^\n]*, got "12x"\n$/);
 });
 
 test("a line without an end does not fill the memory, and is one wrong line", async () => {
@@ -158,7 +161,7 @@ test("without an argument and without a line, decode says what it needs; - and a
     assert.deepEqual([stdout, code], ["", 2]);
     assert.match(
       stderr,
-      /^frazil: decode needs an ID: npx frazil decode \d+ --layout discord, or one a line on standard input\n/,
+      /^frazil: decode needs an ID\nhint: npx frazil decode \d+ --layout discord, or one a line on standard input\n/,
     );
   }
   assert.deepEqual(await frazil(["decode", "-"], { input: "" }), { stdout: "", stderr: "", code: 0 });
@@ -171,7 +174,7 @@ test("a standard input that is a directory is not taken for an empty one", async
     assert.deepEqual([stdout, codes], ["", [2]], command);
     assert.match(
       stderr,
-      /^frazil: standard input is a directory, not a file or a pipe: npx frazil (decode|convert --as hex) - < FILE\n/,
+      /^frazil: standard input is a directory, not a file or a pipe\nhint: npx frazil (decode|convert --as hex) - < FILE\n/,
     );
   }
   assert.deepEqual((await shell("frazil decode 5 --json < .")).codes, [0]);

@@ -43,7 +43,8 @@ test("each wording is for words of a message", () => {
       return true;
     },
   );
-  const messages = [...local, ...others, above];
+  // Each as the words of a call and of an error: a hint has the time of a retry before it.
+  const messages = [...local, ...others, others.join(" ").replace(/\\n/g, " "), above];
   for (const [words] of WORDINGS)
     assert.ok(
       messages.some((message) => words.test(message)),
@@ -53,7 +54,7 @@ test("each wording is for words of a message", () => {
 
 test("no message of state files tells a person to pass an option or to call a function", () => {
   // One is of localAsync(), which no command calls.
-  const asking = local.filter((text) => CALLS.test(text) && !text.startsWith("no thread could be started"));
+  const asking = local.filter((text) => CALLS.test(text) && !text.startsWith("Raise the limit of threads"));
   assert.ok(asking.length >= 12, `${asking.length} messages`);
   for (const text of asking) assert.doesNotMatch(reworded(text), CALLS);
 });
@@ -70,12 +71,13 @@ test("options are named as at the command line", () => {
       "pass another layout, or a later epochMs if it has no IDs yet",
       "give another --layout, or a later --epoch if it has no IDs yet",
     ],
-    ["node is 1024: must be a whole number", "--node is 1024: must be a whole number"],
-    ["nodes.to is 2000: must be a whole number", "--nodes: an end is 2000: must be a whole number"],
-    ["windowMaxMs is 0: must be a whole number", "--window-max is 0: must be a whole number"],
-    ["epochMs is -1: must be a whole number", "--epoch is -1: must be a whole number"],
-    ['nodeIdsFrom.cosId.namespace is "": must be', '--node-ids-from: the name is "": must be'],
-    ["fields.node is 5: must be", "fields.node is 5: must be"],
+    ["node must be an integer, got 1024", "--node must be an integer, got 1024"],
+    ["nodes.to must be an integer, got 2000", "--nodes: an end must be an integer, got 2000"],
+    ["windowMaxMs must be an integer, got 0", "--window-max must be an integer, got 0"],
+    ["epochMs must be an integer, got -1", "--epoch must be an integer, got -1"],
+    ["epochMs must be an integer, got undefined", "epochMs in --layout must be an integer, got undefined"],
+    ['nodeIdsFrom.cosId.namespace must be a name, got ""', '--node-ids-from: the name must be a name, got ""'],
+    ["fields.node must be, got 5", "fields.node must be, got 5"],
     ["use another node id, or a node id of its own", "use another node id, or a node id of its own"],
   ])
     assert.equal(reworded(message), told);

@@ -90,7 +90,7 @@ test("where the host has no random numbers, only the calls that draw some are re
   const refused = (shown) => [
     "INVALID_OPTION",
     "globalThis.crypto",
-    `INVALID_OPTION: globalThis.crypto is ${shown}: must have getRandomValues, from which random numbers are drawn here`,
+    `INVALID_OPTION: globalThis.crypto must have getRandomValues, got ${shown}`,
   ];
   assert.deepEqual(await inNewProcess(script), [2, ["undefined", "an object", "an object"].map(refused)]);
 });
@@ -160,7 +160,7 @@ test("an unknown FRAZIL_BACKEND is refused by the first generator, not by the im
     const { code, field, value, rule } = error;
     assert.deepEqual(
       [code, field, value, rule],
-      ["INVALID_OPTION", "FRAZIL_BACKEND", '"nonsense"', "must be native or wasm"],
+      ["INVALID_OPTION", "FRAZIL_BACKEND", '"nonsense"', 'must be "native" or "wasm"'],
     );
   }
 });

@@ -58,7 +58,8 @@ test("a layout of more than 53 bits is refused with what to do, and no ID is iss
       code: "INVALID_LAYOUT",
       field: "layout",
       value: bits,
-      rule: "must have at most 53 bits, as many as a number holds exactly: use nextString(), or the layout safe53",
+      rule: "must have at most 53 bits, as many as a number holds exactly",
+      hint: "Use nextString(), or the layout safe53.",
     });
     assert.equal(ids.stats().issued, 0);
   }

@@ -30,15 +30,15 @@ test("an event that does not exist, and a listener that is no function, are refu
   const { ids } = await open(storeWith());
   for (const method of ["on", "off"]) {
     for (const [event, hint] of [
-      ["renew", " (did you mean renewed?)"],
-      ["acquire", " (did you mean acquired?)"],
-      ["constructor", " (one of acquired, renewed, lost, refused)"],
-      ["__proto__", " (one of acquired, renewed, lost, refused)"],
-      [undefined, " (one of acquired, renewed, lost, refused)"],
-      [Symbol("lost"), " (one of acquired, renewed, lost, refused)"],
-      [5, " (one of acquired, renewed, lost, refused)"],
+      ["renew", 'Did you mean "renewed"?'],
+      ["acquire", 'Did you mean "acquired"?'],
+      ["constructor", "Use one of acquired, renewed, lost, refused."],
+      ["__proto__", "Use one of acquired, renewed, lost, refused."],
+      [undefined, "Use one of acquired, renewed, lost, refused."],
+      [Symbol("lost"), "Use one of acquired, renewed, lost, refused."],
+      [5, "Use one of acquired, renewed, lost, refused."],
     ]) {
-      const expected = { code: "INVALID_ARGUMENT", field: "event", value: event, rule: rules.KNOWN_KEY + hint };
+      const expected = { code: "INVALID_ARGUMENT", field: "event", value: event, hint };
       assert.throws(() => ids[method](event, () => {}), expected, String(event));
     }
     for (const listener of [undefined, null, 5, {}, "log"]) {

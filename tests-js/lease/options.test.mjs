@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConfigError } from "frazil";
 import { lease } from "frazil/lease";
+import { ruleTextOf } from "../base/rule-texts.mjs";
 import { rules } from "../vectors/generated-tables.mjs";
 import { FaultyStore } from "./faulty-store.mjs";
 
@@ -23,7 +24,8 @@ async function refused(options, expected) {
     },
     (error) => error,
   );
-  const { code, field, value, rule } = error;
+  const { code, field, value } = error;
+  const rule = ruleTextOf(error);
   if (expected.rule instanceof RegExp) {
     assert.match(`${rule}`, expected.rule, error.stack);
     assert.deepEqual({ code, field }, { code: expected.code, field: expected.field });
@@ -42,10 +44,14 @@ test("options that are no object", async () => {
       code: "INVALID_OPTION",
       field: "options",
       value: options,
-      rule: /^must be a plain object: \{ scope, /,
+      rule: /^must be a plain object\nWrite \{ scope, /,
     });
   // A text or an object may be a connection string, and is not kept.
-  await refused("default", { code: "INVALID_OPTION", field: "options", rule: /^must be a plain object: \{ scope, / });
+  await refused("default", {
+    code: "INVALID_OPTION",
+    field: "options",
+    rule: /^must be a plain object\nWrite \{ scope, /,
+  });
   class Options {
     windowMs = 5000;
   }
@@ -79,16 +85,11 @@ test("windowMs", async () => {
 test("node", async () => {
   for (const node of [-1, 1024, 1.5, null, { node: 7 }, "none", unconvertible])
     await option("node", node, whole(0, 1023), "INVALID_NODE");
-  await option("node", 7n, `${whole(0, 1023)}, not a bigint`, "INVALID_NODE");
+  await option("node", 7n, `${whole(0, 1023)}\nPass a number, not a bigint.`, "INVALID_NODE");
   for (const node of ["1024", "web-3", "-1", "7.0", " 7", "0x7"])
-    await option("node", node, `${whole(0, 1023)}, or its decimal digits`, "INVALID_NODE");
-  await option(
-    "node",
-    "",
-    `${whole(0, 1023)}, or its decimal digits: is the environment variable empty?`,
-    "INVALID_NODE",
-  );
-  await option("node", Number.NaN, /is the environment variable set\?$/, "INVALID_NODE");
+    await option("node", node, `${whole(0, 1023)}\nA string must have decimal digits only.`, "INVALID_NODE");
+  await option("node", "", `${whole(0, 1023)}\nIs the environment variable empty?`, "INVALID_NODE");
+  await option("node", Number.NaN, /\nIs the environment variable set\? Number\(undefined\) is NaN\.$/, "INVALID_NODE");
 });
 
 test("owner", async () => {
@@ -121,7 +122,7 @@ test("the generator's own options", async () => {
   await option(
     "epochMs",
     -1,
-    `${whole(0, Number.MAX_SAFE_INTEGER)}: Unix milliseconds or a valid Date`,
+    `${whole(0, Number.MAX_SAFE_INTEGER)}\nPass Unix milliseconds or a valid Date.`,
     "INVALID_LAYOUT",
   );
   await option("epochMs", Date.now(), rules.EPOCH_MOVES, "INVALID_LAYOUT");
@@ -129,22 +130,23 @@ test("the generator's own options", async () => {
 
 test("a name that is not known, with the nearest one", async () => {
   for (const [misspelt, hint] of Object.entries({
-    window: /did you mean windowMs\?/,
-    renewal: /did you mean renew\?/,
-    windowMS: /did you mean windowMs\?/,
-    scop: /did you mean scope\?/,
-    ownr: /did you mean owner\?/,
-    nodeId: /did you mean node\?/,
-    workerId: /did you mean node\?/,
-    twepoch: /did you mean epochMs\?/,
-    leaseDuration: /one of scope, windowMs, node/,
+    window: /\nDid you mean "windowMs"\?$/,
+    renewal: /\nDid you mean "renew"\?$/,
+    windowMS: /\nDid you mean "windowMs"\?$/,
+    scop: /\nDid you mean "scope"\?$/,
+    ownr: /\nDid you mean "owner"\?$/,
+    nodeId: /\nDid you mean "node"\?$/,
+    workerId: /\nDid you mean "node"\?$/,
+    twepoch: /\nDid you mean "epochMs"\?$/,
+    leaseDuration: /\nUse one of scope, windowMs, node/,
+    schema: /\nIt is an option of the store\.$/,
   }))
     await option(misspelt, 5, hint);
 });
 
 test("now and unshared belong to other calls", async () => {
-  await option("now", Date.now, `${rules.KNOWN_KEY}: it belongs to new Snowflake()`);
-  await option("unshared", true, `${rules.KNOWN_KEY}: it belongs to new Snowflake()`);
+  await option("now", Date.now, 'unknown option "now"\nIt belongs to new Snowflake().');
+  await option("unshared", true, 'unknown option "unshared"\nIt belongs to new Snowflake().');
 });
 
 test("each option is read once", async () => {

@@ -1,6 +1,7 @@
 // The program of a child process that executes the commands of its parent: open, mint, close. `child-process.mjs` starts it.
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { Snowflake } from "frazil";
+import { wholeText } from "../base/rule-texts.mjs";
 
 let ids;
 let minting;
@@ -15,7 +16,7 @@ function mintEveryMs({ file, burst = 20 }) {
       while (issued.length < burst) issued.push(ids.next());
     } catch (error) {
       state.codes[error.code] = (state.codes[error.code] ?? 0) + 1;
-      state.message = error.message;
+      state.message = wholeText(error);
     }
     state.issued += issued.length;
     if (issued.length > 0) writeSync(descriptor, new Uint8Array(BigUint64Array.from(issued).buffer));

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { errorOf } from "../base/bad-input.mjs";
+import { wholeText } from "../base/rule-texts.mjs";
 import { repeats } from "../generator/broken-generators.mjs";
 import { disk, start, until, withMounts } from "./child-process.mjs";
 import { tempDir } from "./temp-dir.mjs";
@@ -31,7 +32,11 @@ async function assertUsable(t, dir, service, issued) {
 
 for (const [what, machine, pattern] of [
   ["writes beyond its limit of the size of files", { mounts: ["ulimit -f 8"] }, /File too large.*ulimit -f/],
-  ["may not flush", { disk: disk() }, /not permitted.*allow that in its sandbox/],
+  [
+    "may not flush",
+    { disk: disk() },
+    /not permitted.*Allow this process to write and flush the file .* in its sandbox/,
+  ],
 ]) {
   test(
     `a process that ${what} is refused alone, when it raises the ceiling and when it opens the file`,
@@ -53,7 +58,7 @@ for (const [what, machine, pattern] of [
       });
       assert.equal(error.code, "STATE_FILE_FAILED", `${error}`);
       assert.ok(error.message.includes(path), error.message);
-      assert.match(error.message, pattern);
+      assert.match(wholeText(error), pattern);
       await assertUsable(t, dir, service, issued);
       // The last user of the file is killed: the next start flushes it, and raises the ceiling with that.
       const alone = tempDir();

@@ -7,6 +7,7 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Layout, Snowflake } from "frazil";
 import { errorOf } from "../base/bad-input.mjs";
+import { ruled, wholeText } from "../base/rule-texts.mjs";
 import { inNewProcess } from "../core/package-copy.mjs";
 import { repeats } from "../generator/broken-generators.mjs";
 import { rules } from "../vectors/generated-tables.mjs";
@@ -52,12 +53,12 @@ describe("the file", () => {
     for (const [name, hint] of [
       [relative(process.cwd(), dir), `From here it is ${process.cwd()}`],
       ["./state", `From here it is ${join(process.cwd(), "state")}`],
-      ["state", "is another directory in each working directory"],
+      ["state", "depends on the working directory"],
       ["~/state", "Shells write the home directory for ~"],
     ])
       assert.throws(
         () => fileOf({ dir: name }),
-        ({ code, field, message }) => code === "INVALID_OPTION" && field === "dir" && message.includes(hint),
+        (error) => error.code === "INVALID_OPTION" && error.field === "dir" && error.hint.includes(hint),
         name,
       );
     for (const name of ["state", "~"]) assert.ok(!existsSync(join(process.cwd(), name)), name);
@@ -120,7 +121,7 @@ describe("the file", () => {
     const error = await errorOf(() => child.call("open", {}));
     assert.equal(error.code, "INVALID_OPTION");
     assert.equal(error.field, "dir");
-    assert.match(error.message, /dir must be given.*HOME.*STATE_DIRECTORY.*XDG_STATE_HOME/);
+    assert.match(wholeText(error), /dir must be given.*HOME.*STATE_DIRECTORY.*XDG_STATE_HOME/);
   });
 
   test("is described by health()", async (t) => {
@@ -203,7 +204,7 @@ describe("a state has one kind of generator in a process, and one sequenceStart"
         const error = await errorOf(() => attempt(sequenceStart));
         assert.equal(error.code, "STATE_CONFLICT");
         assert.equal(error.field, "sequenceStart");
-        assert.match(error.message, /is in use with another sequenceStart/);
+        assert.match(wholeText(error), /is in use with a different sequenceStart/);
       }
     }
     const last = ids.next();
@@ -219,7 +220,7 @@ describe("a state has one kind of generator in a process, and one sequenceStart"
 
   test("a static generator is refused if local() has one with its node id in the process, and the other way round", async (t) => {
     const dir = tempDir();
-    const conflict = { code: "STATE_CONFLICT", field: "node", rule: rules.ONE_KIND };
+    const conflict = { code: "STATE_CONFLICT", field: "node", ...ruled(rules.ONE_KIND) };
     opened(t, { dir, node: 20 });
     const fixed = new Snowflake({ node: 21 });
     assert.throws(() => new Snowflake({ node: 20 }), conflict);
@@ -232,7 +233,7 @@ describe("a state has one kind of generator in a process, and one sequenceStart"
     assert.throws(() => Snowflake.local({ dir, layout: "cosid" }), {
       ...conflict,
       value: 1023,
-      message: /: node is 1023: /,
+      message: /: this layout and node id already have a generator of another kind in this process$/,
     });
     const nodeless = Layout.named("mastodon").with({ epochMs: 5 });
     new Snowflake({ node: "none", layout: nodeless });

@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { ClockError, ConfigError, Layout, Snowflake } from "frazil";
 import { errorOf } from "../base/bad-input.mjs";
+import { ruled, ruleTextOf, wholeText } from "../base/rule-texts.mjs";
 import { repeats } from "../generator/broken-generators.mjs";
 import { rules } from "../vectors/generated-tables.mjs";
 import { start } from "./child-process.mjs";
@@ -168,7 +169,10 @@ describe("the node id", () => {
       assert.ok(error instanceof ConfigError);
       assert.equal(error.code, "NODE_REQUIRED");
       assert.equal(error.field, "node");
-      assert.match(error.message, new RegExp(`${variable} shows that ${who}`));
+      assert.match(
+        wholeText(error),
+        new RegExp(`since ${who} runs this process \\(the variable ${variable} is set\\)\\. Every other`),
+      );
       assert.deepEqual(readdirSync(dir), []);
       opened(t, { dir, node: 1023 }).next();
       process.env[variable] = "";
@@ -181,7 +185,6 @@ describe("bad options", () => {
   const whole = (min, max) => rules.WHOLE_NUMBER.replace("{min}", min).replace("{max}", max);
   const known =
     "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, freshness, startWaitMs, fileSystem, acceptUnprovenPlatform";
-  const hint = (text) => `${rules.KNOWN_KEY} (${text})`;
   const rows = [
     ["dir", "", "INVALID_OPTION", rules.A_PATH],
     ["dir", "a\0b", "INVALID_OPTION", rules.A_PATH],
@@ -206,22 +209,22 @@ describe("bad options", () => {
     ["node", 1024, "INVALID_NODE", whole(0, 1023)],
     ["node", -1, "INVALID_NODE", whole(0, 1023)],
     ["node", "none", "INVALID_NODE", rules.NODE_NOT_NONE],
-    ["layout", "nope", "INVALID_LAYOUT", `${rules.KNOWN_LAYOUT}: ${Layout.names.join(", ")}`],
-    ["now", Date.now, "INVALID_OPTION", `${rules.KNOWN_KEY}: it belongs to new Snowflake()`],
-    ["unshared", true, "INVALID_OPTION", `${rules.KNOWN_KEY}: it belongs to new Snowflake()`],
-    ["directory", "x", "INVALID_OPTION", hint(`one of ${known}`)],
-    ["startWait", 5, "INVALID_OPTION", hint("did you mean startWaitMs?")],
-    ["filesystem", "x", "INVALID_OPTION", hint("did you mean fileSystem?")],
+    ["layout", "nope", "INVALID_LAYOUT", `${rules.KNOWN_LAYOUT}\nUse one of ${Layout.names.join(", ")}.`],
+    ["now", Date.now, "INVALID_OPTION", 'unknown option "now"\nIt belongs to new Snowflake().'],
+    ["unshared", true, "INVALID_OPTION", 'unknown option "unshared"\nIt belongs to new Snowflake().'],
+    ["directory", "x", "INVALID_OPTION", `unknown option "directory"\nUse one of ${known}.`],
+    ["startWait", 5, "INVALID_OPTION", 'unknown option "startWait"\nDid you mean "startWaitMs"?'],
+    ["filesystem", "x", "INVALID_OPTION", 'unknown option "filesystem"\nDid you mean "fileSystem"?'],
   ];
   for (const [field, value, code, rule] of rows) {
     // The text of an option that does not exist may be a secret, of another library's `password` for instance.
-    const shown = typeof value === "string" && rule.startsWith(rules.KNOWN_KEY) ? undefined : value;
+    const shown = typeof value === "string" && rule.startsWith("unknown option") ? undefined : value;
     test(`${field}: ${typeof value} ${JSON.stringify(value)} is ${code}`, async () => {
       const dir = tempDir();
       const error = await errorOf(() => Snowflake.local({ dir, [field]: value }));
       assert.ok(error instanceof ConfigError, `${error}`);
       assert.deepEqual([error.code, error.field, error.value], [code, field, shown]);
-      assert.equal(error.rule, rule);
+      assert.equal(ruleTextOf(error), rule);
       assert.deepEqual(readdirSync(dir), []);
       const rejected = await errorOf(() => Snowflake.localAsync({ dir, [field]: value }));
       assert.deepEqual([rejected.code, rejected.field, rejected.value], [code, field, shown]);
@@ -238,7 +241,7 @@ describe("bad options", () => {
         // A text in place of options may be a URL with a password.
         const shown = typeof options === "string" ? undefined : options;
         assert.deepEqual([error?.code, error?.field, error?.value], ["INVALID_OPTION", "options", shown]);
-        assert.match(error.rule, /^must be a plain object: \{ dir, node, /);
+        assert.match(ruleTextOf(error), /^must be a plain object\nWrite \{ dir, node, /);
       }
       assert.deepEqual(readdirSync(dir), []);
     });
@@ -247,8 +250,8 @@ describe("bad options", () => {
   test("a misspelt signal is INVALID_OPTION, and the error suggests the right name", async () => {
     const error = await errorOf(() => Snowflake.localAsync({ dir: tempDir(), singal: none }));
     assert.deepEqual(
-      [error?.code, error?.field, error?.rule],
-      ["INVALID_OPTION", "singal", hint("did you mean signal?")],
+      [error?.code, error?.field, error && ruleTextOf(error)],
+      ["INVALID_OPTION", "singal", 'unknown option "singal"\nDid you mean "signal"?'],
     );
   });
 
@@ -271,8 +274,8 @@ test("opening that would wait longer than startWaitMs is refused, and the messag
     assert.deepEqual([error.code, error.retryable], ["CLOCK_BACKWARD", true]);
     assert.ok(error.retryAfterMs > 5 && error.retryAfterMs <= 1001, `${error.retryAfterMs}`);
     assert.equal(
-      error.message,
-      `CLOCK_BACKWARD: Opening the state file waits until all that earlier users of it can have issued is over. Retry after ${error.retryAfterMs} ms, or raise startWaitMs: await Snowflake.localAsync() waits without blocking the event loop.`,
+      wholeText(error),
+      `CLOCK_BACKWARD: opening the state file must wait until all that its earlier users can have issued is over. Retry after ${error.retryAfterMs} ms. Or raise startWaitMs: await Snowflake.localAsync() waits without blocking the event loop.`,
     );
   }
   opened(t, { dir }).next();
@@ -283,10 +286,10 @@ test("where the clock is hours behind, nothing is said of a restart, which repea
   const real = Date.now;
   ids.next();
   t.mock.method(Date, "now", () => real() - 7_200_000);
-  assert.throws(ids.next, ({ code, message }) => {
-    assert.equal(code, "CLOCK_BACKWARD");
+  assert.throws(ids.next, (error) => {
+    assert.equal(error.code, "CLOCK_BACKWARD");
     assert.match(
-      message,
+      wholeText(error),
       /due at 20.*In tests, use the option now or frazil\/testing \(docs\/guides\/testing\.md\)\.$/,
     );
     return true;
@@ -295,7 +298,7 @@ test("where the clock is hours behind, nothing is said of a restart, which repea
 
 test("an epoch from the clock of the process is refused, and leaves no file", async () => {
   const dir = tempDir();
-  const expected = { code: "INVALID_LAYOUT", field: "epochMs", rule: rules.EPOCH_MOVES };
+  const expected = { code: "INVALID_LAYOUT", field: "epochMs", ...ruled(rules.EPOCH_MOVES) };
   const epochMs = new Date();
   assert.throws(() => Snowflake.local({ dir, epochMs }), expected);
   await assert.rejects(Snowflake.localAsync({ dir, epochMs }), expected);
@@ -313,6 +316,6 @@ test("without the addon local() is refused", async (t) => {
   const child = await start(t, { env: { FRAZIL_BACKEND: "wasm" } });
   const error = await errorOf(() => child.call("open", { dir }));
   assert.equal(error.code, "NATIVE_REQUIRED");
-  assert.match(error.message, /new Snowflake\(\{ node \}\)/);
+  assert.match(wholeText(error), /new Snowflake\(\{ node \}\)/);
   assert.deepEqual(readdirSync(dir), []);
 });

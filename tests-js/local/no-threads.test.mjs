@@ -21,8 +21,8 @@ const program = `
       const ids = await Snowflake.localAsync({ dir, ...options });
       results.push({ opened: typeof ids.next() });
       ids.close();
-    } catch ({ constructor, code, field, message, retryable }) {
-      results.push({ name: constructor.name, code, field, message, retryable });
+    } catch ({ constructor, code, field, message, hint, retryable }) {
+      results.push({ name: constructor.name, code, field, message: message + hint, retryable });
     }
   };
   const { NO_THREAD } = process.env;

@@ -8,6 +8,7 @@ import { describe, test } from "node:test";
 import { ConfigError, Snowflake } from "frazil";
 import { PLATFORM_NAME as platform } from "../../scripts/shell.mjs";
 import { errorOf } from "../base/bad-input.mjs";
+import { wholeText } from "../base/rule-texts.mjs";
 import { repeats } from "../generator/broken-generators.mjs";
 import { testFolder } from "./minting-process.mjs";
 
@@ -32,7 +33,7 @@ describe(`on ${platform}`, () => {
           const [os, arch] = platform.split("-");
           const cure = `acceptUnprovenPlatform: process.platform === "${os}" && process.arch === "${arch}"`;
           for (const text of [...proven, platform, cure, "new Snowflake({ node })", "lease(store)"])
-            assert.ok(error.message.includes(text), error.message);
+            assert.ok(wholeText(error).includes(text), wholeText(error));
         }
         (await open({ dir, ...accepted })).close();
       }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Layout } from "frazil";
 import { errorOf } from "../base/bad-input.mjs";
+import { wholeText } from "../base/rule-texts.mjs";
 import { repeats } from "../generator/broken-generators.mjs";
 import { mappedClocks } from "../processes/movable-clock.mjs";
 import { disk, mintAt, start, until, withDisks, withMounts, writtenIds } from "./child-process.mjs";
@@ -136,7 +137,7 @@ test(
     const before = await start(t);
     const error = await errorOf(() => before.call("open", { dir, layout }));
     assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
-    assert.match(error.message, /unmount its file system and mount it anew, or restart the machine/);
+    assert.match(wholeText(error), /unmount its file system and mount it anew, or restart the machine/);
     unmount();
     mount();
     await before.call("open", { dir, layout });
@@ -162,7 +163,7 @@ test(
     const error = await errorOf(() => later.call("open", { dir: one.dir }));
     assert.equal(error?.code, "STATE_FILE_CORRUPT", `${error}`);
     assert.ok(error.message.includes(path));
-    assert.match(error.message, /snapshot.*came back under another number, restart the machine/);
+    assert.match(wholeText(error), /came back under another number, restart the machine.*snapshot/);
     await later.end();
   },
 );

@@ -11,6 +11,6 @@ export function refusal(call) {
 }
 
 export function dataOf(error) {
-  const { code, message, field, retryAfterMs, retryable, cause } = error;
-  return { ours: FrazilError.is(error), code, message, field, retryAfterMs, retryable, cause: cause?.code };
+  const { code, message, hint, field, retryAfterMs, retryable, cause } = error;
+  return { ours: FrazilError.is(error), code, message, hint, field, retryAfterMs, retryable, cause: cause?.code };
 }

@@ -50,9 +50,10 @@ for (const date of DATES) {
     }
 
     test("at module scope it says where to call it", async () => {
-      const { ours, code, message } = await worker.call("module-scope");
+      const { ours, code, message, hint } = await worker.call("module-scope");
       assert.deepEqual([ours, code], [true, "STATE_CONFLICT"]);
-      assert.match(message, /segmented\(\) was called at module scope.*call it in each request/);
+      assert.match(message, /segmented\(\) was called at module scope/);
+      assert.match(hint, /^Call it in each request/);
     });
 
     for (const source of ["durable-object", "d1"]) {
@@ -285,9 +286,10 @@ for (const date of DATES) {
     });
 
     test("a stub in the place of the namespace is refused at once, with what to pass", async () => {
-      for (const { code, field, message } of await worker.call("stub")) {
+      for (const { code, field, message, hint } of await worker.call("stub")) {
         assert.deepEqual([code, field], ["INVALID_ARGUMENT", "namespace"]);
-        assert.match(message, /env\.FRAZIL: this is a stub of one object/);
+        assert.match(message, /must be the namespace itself, env\.FRAZIL/);
+        assert.match(hint, /^This is a stub of one object/);
       }
     });
 

@@ -191,7 +191,7 @@ fn output_of_the_wrong_length_is_refused_and_not_written() {
     let refused = |error: Result<(), Error>, needed: &str| {
         let error = error.unwrap_err();
         assert_eq!((error.code(), error.position(), error.index()), (Code::InvalidArgument, None, None));
-        assert!(error.to_string().ends_with(needed), "{error}");
+        assert!(error.to_string().contains(&format!("must be an integer {needed}, got ")), "{error}");
     };
     let form = TextForm::Base62;
     for room in [0, 1, 21, 23, 33] {
@@ -212,13 +212,13 @@ fn an_error_names_the_text_the_position_and_the_rule() {
     let form = TextForm::Base58;
     assert_eq!(
         form.decode("4aaW4SzAy0K").unwrap_err().to_string(),
-        format!("INVALID_TEXT: text at byte 9: {}", Rule::TextBase58.template())
+        format!("INVALID_TEXT: text {}, wrong at byte 9", Rule::TextBase58.template())
     );
     let many = form.short().decode_many(&["2", "3", ""], &mut [0; 3]).unwrap_err();
-    assert_eq!(many.to_string(), "INVALID_TEXT: text 2 at byte 0: must have 1 to 11 characters");
+    assert_eq!(many.to_string(), "INVALID_TEXT: text 2 must have 1 to 11 characters, wrong at byte 0");
     assert_eq!(
         form.decode("zzzzzzzzzzz").unwrap_err().to_string(),
-        "INVALID_TEXT: text at byte 0: must be an ID from 0 to 18446744073709551615"
+        "INVALID_TEXT: text must be an ID from 0 to 18446744073709551615, wrong at byte 0"
     );
     assert_eq!((many.field(), many.value(), many.retry_after_ms()), ("text", None, 0));
 }

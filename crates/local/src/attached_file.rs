@@ -142,12 +142,10 @@ impl AttachedFile {
 
     /// The refusal of a file of which a flush has failed.
     pub(crate) fn flush_failed_before(&self) -> Fault {
-        let text = format!(
-            "{} could not be flushed to its disk, so what it reserved is not certain to last: check the disk, then unmount its file \
-             system and mount it anew, or restart the machine; or pass another node, or a dir on another disk",
-            self.path.display()
-        );
-        Fault::new(Code::StateFileFailed, Subject::Dir, text)
+        let text = format!("{} could not be flushed to its disk, so what it reserved may be lost", self.path.display());
+        let hint = "Check the disk, then unmount its file system and mount it anew, or restart the machine. Or pass another node, or a \
+                    dir on another disk.";
+        Fault::new(Code::StateFileFailed, Subject::Dir, text, hint)
     }
 
     /// The refusal of a file of which this flush has failed.
@@ -165,9 +163,8 @@ impl AttachedFile {
             return self.has_fault.load(Ordering::Acquire).then(|| lock(&self.fault).clone()).flatten();
         }
         // In a forked child the mutex may be held by a thread that does not exist there.
-        let text =
-            format!("{} was opened by the process that forked this one: open it again in this process", self.path.display());
-        Some(Fault::new(Code::Closed, Subject::Generator, text))
+        let text = format!("{} was opened by the process that forked this one", self.path.display());
+        Some(Fault::new(Code::Closed, Subject::Generator, text, "Open it again in this process."))
     }
 
     /// Ends the use of the file by this process, for good. The first fault is kept.
@@ -337,11 +334,9 @@ impl AttachedFile {
     /// Ends minting from a file that the path does not lead to any more, and waits until all that was issued from it is over.
     /// The caller holds the mutex of raising, and no lock of the file.
     fn abandon(&self) -> Error {
-        let text = format!(
-            "{} was deleted or replaced while it was in use: restart this process, which joins the file that is there then",
-            self.path.display()
-        );
-        self.abandon_for(Fault::new(Code::StateFileCorrupt, Subject::Dir, text))
+        let text = format!("{} was deleted or replaced while it was in use", self.path.display());
+        let hint = "Restart this process. It then uses the file that is there.";
+        self.abandon_for(Fault::new(Code::StateFileCorrupt, Subject::Dir, text, hint))
     }
 
     /// The same, for what was found at the path.

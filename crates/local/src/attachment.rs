@@ -112,7 +112,7 @@ impl Keeper for Attachment {
     }
 
     fn explain(&self) -> Option<String> {
-        self.file.fault().map(|fault| fault.text().to_owned())
+        self.file.fault().map(|fault| fault.explained())
     }
 
     fn file(&self) -> Option<StateFile> {

@@ -1,4 +1,4 @@
-//! Why a state file cannot be used: a code, and a sentence that names the file and the remedy.
+//! Why a state file cannot be used: a code, a message that names the file, and a hint that says what to do.
 
 use std::fmt;
 use std::io;
@@ -16,45 +16,43 @@ use frazil::{Code, Error};
 /// let fault = Local::open(&Layout::named("default")?, shared_memory).unwrap_err();
 /// assert_eq!(fault.code(), Code::UnsupportedFileSystem);
 /// assert!(fault.to_string().contains("/dev/shm is on tmpfs"));
+/// assert!(fault.hint().unwrap().starts_with("Pass a dir on a disk"));
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     error: Error,
     text: String,
+    hint: String,
 }
 
 impl Fault {
-    pub(crate) fn new(code: Code, subject: Subject, text: String) -> Self {
-        Self { error: Error::with_subject(code, subject), text }
+    pub(crate) fn new(code: Code, subject: Subject, text: String, hint: impl Into<String>) -> Self {
+        Self { error: Error::with_subject(code, subject), text, hint: hint.into() }
     }
 
     /// A state file that cannot be made, opened, read or written.
     pub(crate) fn failed(path: &Path, doing: &str, cause: &io::Error) -> Self {
-        let text = format!("{} cannot be {doing}: {cause}. {}", path.display(), remedy(cause));
-        Self::new(Code::StateFileFailed, Subject::Dir, text)
+        let text = format!("{} cannot be {doing}: {cause}", path.display());
+        Self::new(Code::StateFileFailed, Subject::Dir, text, remedy(cause))
     }
 
     /// A state file whose ceiling cannot be made durable.
     pub(crate) fn not_flushed(path: &Path, cause: &io::Error) -> Self {
         let remedy = if is_forbidden(cause) {
-            "This process may not write or flush it (fdatasync): allow that in its sandbox (seccomp)"
+            "Allow this process to write and flush the file (fdatasync) in its sandbox (seccomp)."
         } else {
             remedy(cause)
         };
-        let path = path.display();
-        let text = format!("{path} cannot be flushed to disk, so nothing more is minted from it: {cause}. {remedy}");
-        Self::new(Code::StateFileFailed, Subject::Dir, text)
+        let text = format!("{} cannot be flushed to disk, so minting from it has stopped: {cause}", path.display());
+        Self::new(Code::StateFileFailed, Subject::Dir, text, remedy)
     }
 
     /// A state file that is not what it should be; `what` completes the sentence that begins with its path.
     pub(crate) fn corrupt(path: &Path, what: &str) -> Self {
-        let text = format!(
-            "{} {what}. What it reserved is not known any more, so nothing is minted from it: put the original file back (with mv: \
-             a copy is refused), or pass another node, or a dir of its own",
-            path.display()
-        );
-        Self::new(Code::StateFileCorrupt, Subject::Dir, text)
+        let hint = "What it reserved is unknown, so nothing is minted from it. Put the original file back (with mv: a copy is \
+                    refused), or pass another node, or another dir.";
+        Self::new(Code::StateFileCorrupt, Subject::Dir, format!("{} {what}", path.display()), hint)
     }
 
     /// A file over which something else was written.
@@ -64,11 +62,10 @@ impl Fault {
 
     /// No thread could be started to open a state file on.
     pub(crate) fn no_thread(cause: &io::Error) -> Self {
-        let text = format!(
-            "no thread could be started to open the state file on: {cause}. Raise the limit of threads (ulimit -u, pids.max of the \
-             cgroup, TasksMax= of systemd), or end some; or use Snowflake.local(), which opens it without a thread"
-        );
-        Self::new(Code::StateFileFailed, Subject::Dir, text)
+        let hint = "Raise the limit of threads (ulimit -u, pids.max of the cgroup, TasksMax= of systemd), end some threads, or use \
+                    Snowflake.local(), which opens the file without a thread.";
+        let text = format!("no thread could be started to open the state file: {cause}");
+        Self::new(Code::StateFileFailed, Subject::Dir, text, hint)
     }
 
     /// The code of the cause.
@@ -99,30 +96,49 @@ impl Fault {
         self.error
     }
 
-    /// The sentence that names the file or option and the remedy; empty if the error itself says all.
+    /// The message that names the file or option, without the code; empty if the error itself says all.
     ///
     /// ```
     /// use frazil::Layout;
     /// use frazil_local::{Local, LocalOptions};
     /// let options = LocalOptions { dir: Some("/dev/shm".into()), ..LocalOptions::default() };
-    /// assert!(Local::open(&Layout::named("default")?, options).unwrap_err().text().contains("pass a dir on a disk"));
+    /// assert!(Local::open(&Layout::named("default")?, options).unwrap_err().text().starts_with("/dev/shm is on tmpfs, which "));
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
+
+    /// What to do, if there is something to say.
+    ///
+    /// ```
+    /// use frazil::Layout;
+    /// use frazil_local::{Local, LocalOptions};
+    /// let options = LocalOptions { dir: Some("state".into()), ..LocalOptions::default() };
+    /// assert!(Local::open(&Layout::named("default")?, options).unwrap_err().hint().unwrap().contains("From here it is /"));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        if self.hint.is_empty() { self.error.hint().map(|hint| hint.to_string()) } else { Some(self.hint.clone()) }
+    }
+
+    /// The message, and the hint in a last line: what the error itself does not say.
+    pub(crate) fn explained(&self) -> String {
+        if self.text.is_empty() { String::new() } else { format!("{}\n{}", self.text.replace('\n', " "), self.hint) }
+    }
 }
 
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
-        Self { error, text: String::new() }
+        Self { error, text: String::new(), hint: String::new() }
     }
 }
 
 impl From<Fault> for (Error, String) {
-    fn from(Fault { error, text }: Fault) -> Self {
-        (error, text)
+    fn from(fault: Fault) -> Self {
+        (fault.error, fault.explained())
     }
 }
 
@@ -197,22 +213,22 @@ pub(crate) fn is_forbidden(cause: &io::Error) -> bool {
 /// The remedy for an error of the operating system.
 fn remedy(cause: &io::Error) -> &'static str {
     if number_of(cause).is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
-        return "Raise the limit of open files (ulimit -n), or close some: a state file takes one, and one for each directory above it";
+        return "Raise the limit of open files (ulimit -n), or close some. A state file takes one, and one for each directory above it.";
     }
     if number_of(cause).is_some_and(|number| NOT_SHARED.contains(&number)) {
-        return "Another program has it open and does not share it: exclude dir from backups and virus scanners, and try again";
+        return "Another program has it open and does not share it. Exclude dir from backups and virus scanners, and try again.";
     }
     if elsewhere(cause).is_some() {
-        return "Let this process read /proc: mount it, or allow it in its sandbox";
+        return "Let this process read /proc: mount it, or allow it in its sandbox.";
     }
     match cause.kind() {
-        io::ErrorKind::PermissionDenied => "Pass a dir that this user may write, or change its owner",
-        io::ErrorKind::ReadOnlyFilesystem => "Pass a dir on a volume that can be written",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "Free 128 KiB there, or pass a dir on another volume",
-        io::ErrorKind::FileTooLarge => "Raise the limit of the size of files of this process (ulimit -f) to 128 KiB or more",
-        io::ErrorKind::InvalidFilename => "Pass a shorter dir",
-        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => "Pass a dir that is a directory",
-        _ => "Check the disk, or pass a dir on another one",
+        io::ErrorKind::PermissionDenied => "Pass a dir that this user may write, or change its owner.",
+        io::ErrorKind::ReadOnlyFilesystem => "Pass a dir on a volume that can be written.",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "Free 128 KiB there, or pass a dir on another volume.",
+        io::ErrorKind::FileTooLarge => "Raise the limit of the size of files of this process (ulimit -f) to 128 KiB or more.",
+        io::ErrorKind::InvalidFilename => "Pass a shorter dir.",
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => "Pass a dir that is a directory.",
+        _ => "Check the disk, or pass a dir on another one.",
     }
 }
 
@@ -223,16 +239,20 @@ mod tests {
     #[test]
     fn the_remedy_for_too_many_open_files_is_a_higher_limit_and_not_another_disk() {
         let fault = Fault::failed(Path::new("/a"), "opened", &io::Error::from_raw_os_error(24));
-        assert!(fault.text().contains("ulimit -n") && !fault.text().contains("disk"), "{fault}");
-        assert!(Fault::failed(Path::new("/a"), "opened", &io::Error::from_raw_os_error(5)).text().contains("Check the disk"));
+        let hint = |fault: &Fault| fault.hint().unwrap_or_default();
+        assert!(
+            hint(&fault).contains("ulimit -n") && !hint(&fault).contains("disk") && !fault.text().contains("disk"),
+            "{fault}"
+        );
+        assert!(hint(&Fault::failed(Path::new("/a"), "opened", &io::Error::from_raw_os_error(5))).contains("Check the disk"));
         let elsewhere = at("the boot id".to_owned(), io::Error::from_raw_os_error(24));
         let fault = Fault::failed(Path::new("/a"), "read", &elsewhere);
         // Each C library words it in its own way.
         let too_many = io::Error::from_raw_os_error(24);
-        assert!(fault.text().contains(&format!("the boot id: {too_many}")) && fault.text().contains("ulimit -n"), "{fault}");
+        assert!(fault.text().ends_with(&format!("the boot id: {too_many}")) && hint(&fault).contains("ulimit -n"), "{fault}");
         let missing = at("the boot id".to_owned(), io::Error::from_raw_os_error(2));
         let fault = Fault::failed(Path::new("/a"), "read", &missing);
-        assert!(fault.text().contains("the boot id: No such file") && fault.text().contains("read /proc"), "{fault}");
+        assert!(fault.text().contains("the boot id: No such file") && hint(&fault).contains("read /proc"), "{fault}");
     }
 
     // docs/internals/claims.md: 17

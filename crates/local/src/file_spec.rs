@@ -103,19 +103,19 @@ impl FileSpec {
     fn check_file_system(&self, file: &File) -> Result<String, Fault> {
         let (name, support) = os::file_system(file).map_err(self.failed("asked for its file system"))?;
         let dir = self.path.parent().unwrap_or(&self.path).display();
-        let text = match support {
+        let (why, hint) = match support {
             Support::Supported => return Ok(name),
             Support::IfVouched if self.vouched_file_system.as_deref() == Some(name.as_str()) => return Ok(name),
-            Support::IfVouched => format!(
-                "{dir} is on {name}, which several hosts may share, or which may lose flushed data: pass a dir on a disk of this \
-                 machine. If only this machine uses it, if it can be mapped, and if a flush there lasts, say so with \
-                 fileSystem: \"{name}\""
+            Support::IfVouched => (
+                "several hosts may share, or which may lose flushed data",
+                format!(
+                    "Pass a dir on a disk of this machine. If only this machine uses it, if it can be mapped, and if a flush there lasts, \
+                     say so with fileSystem: \"{name}\"."
+                ),
             ),
-            Support::Unsupported(why) => {
-                format!("{dir} is on {name}, which {why}: pass a dir on a disk of this machine (in a container, on a volume)")
-            }
+            Support::Unsupported(why) => (why, "Pass a dir on a disk of this machine (in a container, on a volume).".to_owned()),
         };
-        Err(Fault::new(Code::UnsupportedFileSystem, Subject::Dir, text))
+        Err(Fault::new(Code::UnsupportedFileSystem, Subject::Dir, format!("{dir} is on {name}, which {why}"), hint))
     }
 
     /// Checks that a file is the one that this specification means, and not a copy of it.
@@ -135,13 +135,12 @@ impl FileSpec {
         } else if *inode != identity.inode || same.contains(&Some(false)) {
             "is a copy, and the file that it was copied from may have gone on"
         } else if same == [None, None] && self.vouched_file_system.as_deref() != Some(file_system) {
-            let text = format!(
-                "{} is on {file_system}, which records neither when a file was made nor the generation of its inode, so a copy cannot be \
-                 told from the file: pass a dir on another file system. If nobody copies or restores the file, say so with \
-                 fileSystem: \"{file_system}\"",
-                self.path.display()
+            let text = format!("{} is on {file_system}, where a copy cannot be told from the file", self.path.display());
+            let hint = format!(
+                "It records neither when a file was made nor the generation of its inode. Pass a dir on another file system. If no one \
+                 copies or restores the file, say so with fileSystem: \"{file_system}\"."
             );
-            return Err(Fault::new(Code::UnsupportedFileSystem, Subject::Dir, text));
+            return Err(Fault::new(Code::UnsupportedFileSystem, Subject::Dir, text, hint));
         } else {
             return Ok(());
         };

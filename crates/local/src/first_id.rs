@@ -39,25 +39,39 @@ fn is_far_ahead(machine: &Machine, first_ms: u64, now_ms: u64) -> bool {
     first_ms.saturating_sub(now_ms) > MAX_AHEAD_MS.max(2 * machine.tick_ms())
 }
 
+/// A time in Unix milliseconds as a date of ISO 8601 in UTC. By the algorithm `civil_from_days` of Howard Hinnant, whose years begin
+/// in March.
+fn date(unix_ms: u64) -> String {
+    let (days, second) = (unix_ms / 86_400_000, unix_ms / 1000 % 86_400);
+    // Day 719,468 after 0000-03-01 is 1970-01-01. An era is 400 years.
+    let (era, day_of_era) = ((days + 719_468) / 146_097, (days + 719_468) % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = 400 * era + year_of_era + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
+}
+
 /// Refuses a first ID that is too far ahead of the trusted time `now_ms`. The clock shows `wall_ms`.
 pub(crate) fn refuse_far_ahead(path: &Path, machine: &Machine, first_ms: u64, now_ms: u64, wall_ms: u64) -> Result<(), Fault> {
     if !is_far_ahead(machine, first_ms, now_ms) {
         return Ok(());
     }
-    let (path, ahead_s) = (path.display(), first_ms.saturating_sub(now_ms) / 1000);
-    let text = if now_ms < wall_ms {
-        format!(
-            "{path} has reserved time up to {first_ms} (Unix ms), {ahead_s} s ahead of the time that is trusted, {now_ms}. The clock shows \
-             {wall_ms}, which is followed once it has been seen to last for 10 minutes: wait until then, or pass another node"
-        )
+    let (of, hint) = if now_ms < wall_ms {
+        let hint = format!(
+            "The clock shows {}, which is followed once it has been seen to last for 10 minutes. Wait until then, or pass another node.",
+            date(wall_ms)
+        );
+        ("the time that is trusted is", hint)
     } else {
-        format!(
-            "{path} has reserved time up to {first_ms} (Unix ms), {ahead_s} s ahead of the clock, which shows {now_ms}: set the clock \
-             right; or wait until then; or pass another node. If the clock is right now and was ahead before, IDs of that future \
-             time may exist: only if you know that none do, delete the file"
-        )
+        let hint = "Set the clock right, wait until then, or pass another node. If the clock is right now and was ahead before, IDs of \
+                    that future time may exist: only if you know that none do, delete the file.";
+        ("the clock shows", hint.to_owned())
     };
-    Err(Fault::new(Code::StateFileAhead, Subject::Dir, text))
+    let text = format!("{} has reserved time until {}, and {of} {}", path.display(), date(first_ms), date(now_ms));
+    Err(Fault::new(Code::StateFileAhead, Subject::Dir, text, hint))
 }
 
 #[cfg(test)]
@@ -116,7 +130,24 @@ mod tests {
     #[test]
     fn the_refusal_names_the_clock_and_the_time_that_is_trusted_if_they_differ() {
         let fault = refuse_far_ahead(Path::new("/a"), &machine("default"), 700_000, 100_000, 690_000).unwrap_err();
-        assert!(fault.text().contains("600 s ahead of the time that is trusted, 100000. The clock shows 690000"), "{fault}");
-        assert!(!fault.text().contains("delete"), "{fault}");
+        let hint = fault.hint().unwrap();
+        assert!(fault.text().ends_with("and the time that is trusted is 1970-01-01T00:01:40Z"), "{fault}");
+        assert!(hint.starts_with("The clock shows 1970-01-01T00:11:30Z") && !hint.contains("delete"), "{hint}");
+    }
+
+    #[test]
+    fn dates_are_those_of_iso_8601() {
+        for (unix_ms, expected) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399_999, "2000-02-28T23:59:59Z"),
+            (951_782_400_000, "2000-02-29T00:00:00Z"),
+            (951_868_800_000, "2000-03-01T00:00:00Z"),
+            (1_709_251_199_000, "2024-02-29T23:59:59Z"),
+            (1_735_689_599_000, "2024-12-31T23:59:59Z"),
+            (1_767_225_600_000, "2026-01-01T00:00:00Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(date(unix_ms), expected);
+        }
     }
 }

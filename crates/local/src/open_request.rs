@@ -40,13 +40,11 @@ impl OpenRequest {
         if self.node_missing
             && let Some((variable, orchestrator)) = orchestrator()
         {
-            let text = format!(
-                "node must be given: the variable {variable} shows that {orchestrator} runs this process, and every other machine or \
-                 container without a node would mint the same IDs. Take node ids from a store, with await lease(store), or number them and \
-                 pass node. If there is only one machine and \
-                 the layout has no node field, pass \"none\""
-            );
-            return Err(Fault::new(Code::NodeRequired, Subject::Node, text));
+            let text = format!("node must be given, since {orchestrator} runs this process (the variable {variable} is set)");
+            let hint = "Every other machine or container without a node would mint the same IDs. Take node ids from a store, with await \
+                        lease(store), or number them and pass node. If there is only one machine and the layout has no node field, pass \
+                        \"none\".";
+            return Err(Fault::new(Code::NodeRequired, Subject::Node, text, hint));
         }
         let start_wait_ms = self.start_wait_ms.unwrap_or(START_WAIT_MS);
         let epoch_ms = self.machine.tick_from(0);
@@ -73,8 +71,8 @@ impl OpenRequest {
             }
             Some(dir) => dir,
             None => default_dir().ok_or_else(|| {
-                let text = format!("dir must be given: none of the variables {} is set here to a directory", os::STATE_VARIABLES);
-                Fault::new(Code::InvalidOption, Subject::Dir, text)
+                let text = format!("dir must be given, since none of {} is set to a directory", os::STATE_VARIABLES);
+                Fault::new(Code::InvalidOption, Subject::Dir, text, "")
             })?,
         };
         if dir.is_relative() {
@@ -88,16 +86,13 @@ impl OpenRequest {
 /// The refusal of a directory that is another one in each working directory: two programs with two files repeat each other's IDs.
 fn relative(dir: &Path) -> Fault {
     let hint = if dir.starts_with("~") {
-        ". Shells write the home directory for ~; pass its path".to_owned()
+        " Shells write the home directory for ~; pass its path.".to_owned()
     } else {
-        std::path::absolute(dir).map_or_else(|_| String::new(), |here| format!(". From here it is {}", here.display()))
+        std::path::absolute(dir).map_or_else(|_| String::new(), |here| format!(" From here it is {}.", here.display()))
     };
-    let text = format!(
-        "dir must be an absolute path: {} is another directory in each working directory, and programs with two state files repeat each \
-         other's IDs{hint}",
-        dir.display()
-    );
-    Fault::new(Code::InvalidOption, Subject::Dir, text)
+    let text = format!("dir must be an absolute path, got {}", dir.display());
+    let why = "A relative path depends on the working directory, and programs with two state files repeat each other's IDs.";
+    Fault::new(Code::InvalidOption, Subject::Dir, text, format!("{why}{hint}"))
 }
 
 /// The default directory of state files: in the directory that systemd gave the service (`StateDirectory=`), else where the

@@ -114,11 +114,8 @@ impl Candidate {
         // Not before the state is started: a child that is forked meanwhile keeps the lock, and a process that finds it held uses the
         // mapped state without proof.
         let Some(user) = locks::show_attached(&file.file).map_err(failed("locked"))? else {
-            return Err(Fault::new(
-                Code::StateFileFailed,
-                Subject::Dir,
-                format!("{} has no room for one more user", path.display()),
-            ));
+            let text = format!("{} has no room for one more user", path.display());
+            return Err(Fault::new(Code::StateFileFailed, Subject::Dir, text, ""));
         };
         file.user.get_or_init(|| user);
         Ok(Some((file, wait_ms)))
@@ -221,30 +218,30 @@ fn millis_up(time: Duration) -> u64 {
 fn other_file_in_use(path: &Path, name_locks: &NameLocks) -> Fault {
     let path = path.display();
     let by = |holder: Option<String>| holder.map(|holder| format!(" by {holder}"));
-    let text = match name_locks.user() {
-        Some(OtherUser { directory, lock, holder }) if !lock.is_of_state_file() => format!(
-            "{} is locked (fcntl){}, on more bytes than a state file locks. That hides whether another file of the name {path} is in use: \
-             end that process",
-            directory.display(),
-            by(holder).unwrap_or_else(|| {
-                " by another user's process, which root finds with: grep -l lock: /proc/[0-9]*/fdinfo/*".to_owned()
-            })
-        ),
-        found => format!(
-            "another state file of the name {path} is in use{}. That process has not noticed yet that its own was moved, deleted or \
-             covered by a mount, which takes it a second; or it is stopped; or the path still leads to the other file there (a container, \
-             other mounts). End it, or pass another node",
-            found.and_then(|found| by(found.holder)).unwrap_or_default()
+    let (text, hint) = match name_locks.user() {
+        Some(OtherUser { directory, lock, holder }) if !lock.is_of_state_file() => {
+            let finding = if holder.is_none() { " Root finds it with grep -l lock: /proc/[0-9]*/fdinfo/*." } else { "" };
+            let by = by(holder).unwrap_or_else(|| " by another user's process".to_owned());
+            (
+                format!("{} is locked (fcntl){by}, on more bytes than a state file locks", directory.display()),
+                format!("End that process: its lock hides whether another file of the name {path} is in use.{finding}"),
+            )
+        }
+        found => (
+            format!(
+                "another state file of the name {path} is in use{}",
+                found.and_then(|found| by(found.holder)).unwrap_or_default()
+            ),
+            "End that process, or pass another node. It has not noticed yet that its own file was moved, deleted or covered by a mount, \
+             which takes a second; or it is stopped; or the path leads to another file there (a container, other mounts)."
+                .to_owned(),
         ),
     };
-    Fault::new(Code::StateConflict, Subject::Dir, text)
+    Fault::new(Code::StateConflict, Subject::Dir, text, hint)
 }
 
 fn busy(path: &Path) -> Fault {
-    let text = format!(
-        "{} is held by a process that attaches to it or raises its ceiling and does not go on: it may be stopped (kill -CONT), or \
-         hang on its disk",
-        path.display()
-    );
-    Fault::new(Code::StateFileFailed, Subject::Dir, text)
+    let text = format!("{} is held by a process that opens it or raises its ceiling, and does not go on", path.display());
+    let hint = "Is that process stopped (kill -CONT), or does it hang on its disk?";
+    Fault::new(Code::StateFileFailed, Subject::Dir, text, hint)
 }

@@ -64,16 +64,16 @@ pub(crate) fn check(platform: Platform, accepted: bool) -> Result<(), Fault> {
     let Platform { os, arch, .. } = platform;
     let emulator = EMULATED.iter().find(|(emulated, _)| *emulated == name);
     let why = emulator.map_or_else(
-        || "no run of its tests there is on record".to_owned(),
-        |(_, emulator)| format!("its tests ran there only under {emulator}, and on no real system"),
+        || "No run of its tests there is on record.".to_owned(),
+        |(_, emulator)| format!("Its tests ran there only under {emulator}, and on no real system."),
     );
-    let text = format!(
-        "Snowflake.local() is proven on {}, and this is {name}: {why}. If locks, flushes or shared memory are different here, IDs can \
-         repeat. Write new Snowflake({{ node }}) for one process, or lease(store) for several. Or accept the risk, for this platform \
-         alone: Snowflake.local({{ acceptUnprovenPlatform: process.platform === \"{os}\" && process.arch === \"{arch}\" }})",
-        PROVEN.join(" and ")
+    let text = format!("Snowflake.local() is proven on {}, and this is {name}", PROVEN.join(" and "));
+    let hint = format!(
+        "{why} If locks, flushes or shared memory are different here, IDs can repeat. Write new Snowflake({{ node }}) for one process, or \
+         lease(store) for several. Or accept the risk, for this platform alone: Snowflake.local({{ acceptUnprovenPlatform: \
+         process.platform === \"{os}\" && process.arch === \"{arch}\" }})."
     );
-    Err(Fault::new(Code::UnprovenPlatform, Subject::AcceptUnprovenPlatform, text))
+    Err(Fault::new(Code::UnprovenPlatform, Subject::AcceptUnprovenPlatform, text, hint))
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
             "lease(store)",
             "acceptUnprovenPlatform: process.platform === \"win32\" && process.arch === \"x64\"",
         ]) {
-            assert!(fault.text().contains(text), "{text}: {fault}");
+            assert!(fault.explained().contains(text), "{text}: {fault}");
         }
     }
 }

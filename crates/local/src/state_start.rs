@@ -104,10 +104,10 @@ impl StateStart<'_> {
         let superblock_id = os::superblock_id(file);
         let same_boot = self.is_of_this_boot().map_err(read)?;
         if same_boot && mapped.get(Slot::DiskId) != os::disk_id(file).map_err(read)? {
-            let what = "was on another disk earlier in this boot. If it is a copy (a snapshot, a cloned disk), the file that it was \
-                        copied from may go on, so it cannot be used; if its disk was detached and came back under another number, \
-                        restart the machine";
-            return Err(Fault::corrupt(path, what));
+            let text = format!("{} was on another disk earlier in this boot", path.display());
+            let hint = "If its disk was detached and came back under another number, restart the machine. If it is a copy (a snapshot, a \
+                        cloned disk), the original may go on, so pass another node, or another dir.";
+            return Err(Fault::new(Code::StateFileCorrupt, Subject::Dir, text, hint));
         }
         let written = Some(mapped.get(Slot::SuperblockId)).filter(|id| *id != 0);
         let knows_newest_record = mapped.get(Slot::RecordNumber) == self.record.number;
@@ -124,8 +124,8 @@ impl StateStart<'_> {
 
     fn other_sequence_start(&self) -> Fault {
         let path = self.file.path.display();
-        let text = format!("{path} is in use with another sequenceStart: all its generators must have the same");
-        Fault::new(Code::StateConflict, Subject::SequenceStart, text)
+        let text = format!("{path} is in use with a different sequenceStart");
+        Fault::new(Code::StateConflict, Subject::SequenceStart, text, "Give all its generators the same sequenceStart.")
     }
 
     /// The window of a state that starts again, from `from_ms` on, where its IDs end.

@@ -77,9 +77,9 @@ fn begin_opening() -> Result<Opening, String> {
         if wasm_is_used() {
             addon.mark = None;
             return Err(
-                "frazil runs on WebAssembly in the main thread of this process, which shares no state with the native addon, so \
-                 a node id is refused here: use one backend in all threads. Install frazil and its addon where the main thread \
-                 finds them too (a bundler must leave frazil external), or set FRAZIL_BACKEND for the whole process"
+                "the main thread of this process runs on WebAssembly, which shares no state with the native addon\n\
+                 Use one backend in all threads: install frazil and its addon where the main thread finds them too (a bundler must \
+                 leave frazil external), or set FRAZIL_BACKEND for the whole process."
                     .to_owned(),
             );
         }

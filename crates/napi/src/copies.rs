@@ -48,7 +48,7 @@ pub(crate) fn mark_in_use() -> Result<(), String> {
         system::pin().map_err(|why| format!("the addon of frazil cannot be kept loaded: {why}"))?;
         match system::other().map_err(unknown)? {
             Some(path) => Err(format!(
-                "another copy of frazil is loaded from {path}, and its states cannot be shared: install one, and bundle all entries into one folder"
+                "another copy of frazil is loaded from {path}, and its states cannot be shared\nInstall one, and bundle all entries into one folder."
             )),
             None => Ok(()),
         }

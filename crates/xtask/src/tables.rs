@@ -106,9 +106,11 @@ fn code_names(wanted: impl Fn(Code) -> bool, separator: &str) -> String {
 /// The sentences of the rules. They are an enum because esbuild inlines its members, across files too, so a bundle holds only
 /// the sentences that it uses, and no names.
 fn rules() -> String {
-    let mut text = format!("{HEADER}/** What a rule says. A bundle holds the sentences that it uses. */\nexport enum Rule {{\n");
+    let doc = "What a rule says, and after a line break what to do. A bundle holds the texts that it uses.";
+    let mut text = format!("{HEADER}/** {doc} */\nexport enum Rule {{\n");
     for rule in Rule::ALL {
-        let _ = writeln!(text, "  {} = {:?},", constant_name(&format!("{rule:?}")), rule.template());
+        let said = format!("{}\n{}", rule.template(), rule.hint());
+        let _ = writeln!(text, "  {} = {:?},", constant_name(&format!("{rule:?}")), said.trim_end());
     }
     text.push_str("}\n");
     text

@@ -15,8 +15,8 @@ const MINT = `
     try {
       const ids = new Snowflake(options);
       return { backend: ids.backend, ids: ids.nextManyStrings(2000) };
-    } catch ({ code, message }) {
-      return { code, message };
+    } catch ({ code, message, hint }) {
+      return { code, message, hint };
     }
   };
 `;
@@ -86,7 +86,7 @@ for (const order of ["main first", "worker first"]) {
       assert.equal(second.code, "STATE_CONFLICT");
       assert.match(second.message, /native addon/);
       assert.match(second.message, /WebAssembly/);
-      assert.match(second.message, /FRAZIL_BACKEND|install/);
+      assert.match(second.hint, /FRAZIL_BACKEND|install/);
     },
   );
 }
@@ -144,7 +144,7 @@ test("the entry for browsers warns in Node, says what to tell the bundler, and d
       const { Snowflake } = await import(${JSON.stringify(join(copyPackage(), "dist/inline.mjs"))});
       let said;
       try { said = [new Snowflake({ node: 5 }), new Snowflake({ node: 6 })].map(({ backend }) => backend); }
-      catch ({ code, message }) { said = { code, message }; }
+      catch ({ code, message, hint }) { said = { code, message, hint }; }
       await new Promise(setImmediate);
       process.stdout.write(JSON.stringify({ said, warnings, isMarked: process.env.FRAZIL_WASM_PROCESS !== undefined }));
       `,
@@ -162,7 +162,7 @@ test("the entry for browsers warns in Node, says what to tell the bundler, and d
   assert.deepEqual(simulated, { said: ["wasm", "wasm"], warnings: [], isMarked: false });
   const forced = await minted("", { FRAZIL_BACKEND: "native" });
   assert.equal(forced.said.code, "NATIVE_REQUIRED");
-  assert.match(forced.said.message, /In Node, tell the bundler/);
+  assert.match(forced.said.hint, /^Tell the bundler/);
 });
 
 test(
@@ -189,7 +189,7 @@ test("a generator of Snowflake.local() counts as one of the addon", needsLinux, 
       process.env.FRAZIL_BACKEND = "native";
       const { Snowflake } = require(${packaged});
       let said;
-      try { said = { id: Snowflake.local({ dir: ${JSON.stringify(JSON.stringify(dir)).slice(1, -1)} }).nextString() }; } catch ({ code, message }) { said = { code, message }; }
+      try { said = { id: Snowflake.local({ dir: ${JSON.stringify(JSON.stringify(dir)).slice(1, -1)} }).nextString() }; } catch ({ code, message, hint }) { said = { code, message, hint }; }
       require("node:worker_threads").parentPort.postMessage(said);
     \`, { eval: true, execArgv: [] });
     const answer = new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));

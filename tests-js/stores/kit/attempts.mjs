@@ -115,7 +115,7 @@ export async function checkSecondInit(store, scope, nodes) {
       assert.deepEqual([error.name, error.code, error.field], ["ConfigError", "STATE_CONFLICT", "scope"]);
       assert.match(
         error.message,
-        /it has one, of the layout "1704067200000 1ms time41 node10 sequence12" and the node ids \d+ to \d+, and not of /,
+        /has a record of the layout "1704067200000 1ms time41 node10 sequence12" and the node ids \d+ to \d+, and not of /,
       );
       return true;
     });

@@ -1,8 +1,11 @@
 //! Errors: a cause, what it is about, and the rule that input broke.
 //!
-//! A [`Code`] is a *cause*, stable across versions: branch on it, never on the message. A [`Rule`] is the sentence that bad input
-//! broke, and a [`Subject`] is the name of the option, argument or field. Each is a table in a file of its own. The bindings send
-//! their numbers across the boundary, and the JavaScript tables are generated from these files, so there is no second copy.
+//! A [`Code`] is a *cause*, stable across versions: branch on it, never on the message. A [`Rule`] is what bad input broke, and a
+//! [`Subject`] is the name of the option, argument or field. Each is a table in its own file. The bindings send their numbers across
+//! the boundary, and the JavaScript tables are generated from these files, so there is no second copy.
+//!
+//! As in PostgreSQL, an error has two texts: the message (`Display`) is one short fact with the value, and [`Error::hint`] says what
+//! to do.
 //!
 //! * **Complete**: every error about input has the [field](Error::field), the [value](Error::value) and the [rule](Error::rule).
 //! * **No effect**: when an error is returned, nothing has been changed or issued.
@@ -27,7 +30,7 @@ pub use subjects::Subject;
 /// let error = Layout::named("default")?.join_node(Node::Id(1024)).unwrap_err();
 /// assert_eq!(error.code(), Code::InvalidNode);
 /// assert_eq!((error.field(), error.value()), ("node", Some(1024)));
-/// assert_eq!(error.to_string(), "INVALID_NODE: node is 1024: must be a whole number from 0 to 1023");
+/// assert_eq!(error.to_string(), "INVALID_NODE: node must be an integer from 0 to 1023, got 1024");
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,6 +201,22 @@ impl Error {
         self.rule
     }
 
+    /// What to do, if there is something to say.
+    ///
+    /// ```
+    /// use frazil::Layout;
+    /// let layout = Layout::named("default")?;
+    /// let error = layout.range(1_704_067_201, 1_704_067_202, None).unwrap_err();
+    /// assert_eq!(error.to_string(), "TIME_OUT_OF_RANGE: from must be Unix milliseconds, got 1704067201");
+    /// assert_eq!(error.hint().unwrap().to_string(), "Is it in seconds?");
+    /// assert!(layout.decode(u64::MAX).unwrap_err().hint().is_none());
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn hint(&self) -> Option<Hint> {
+        if self.retry_after_ms() == 0 && self.rule.hint().is_empty() { None } else { Some(Hint(*self)) }
+    }
+
     /// Milliseconds until the same call can first succeed; 0 if waiting does not help.
     #[must_use]
     pub const fn retry_after_ms(&self) -> u64 {
@@ -208,29 +227,47 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.code.name())?;
-        if self.rule == Rule::None {
-            f.write_str(self.code.meaning())?;
-            return if self.max == 0 { Ok(()) } else { write!(f, " Retry after {} ms.", self.max) };
-        }
-        f.write_str(self.field())?;
-        if let Some(value) = self.value() {
-            write!(f, " is {value}:")?;
-        }
-        if let Some(index) = self.index() {
-            write!(f, " {index}")?;
-        }
-        if let Some(position) = self.position() {
-            write!(f, " at byte {position}:")?;
-        }
-        f.write_str(" ")?;
         let mut rest = self.rule.template();
+        if rest.is_empty() {
+            return f.write_str(self.code.meaning());
+        }
+        let is_about_field = rest.starts_with("must ");
+        if is_about_field {
+            f.write_str(self.field())?;
+            if let Some(index) = self.index() {
+                write!(f, " {index}")?;
+            }
+            f.write_str(" ")?;
+        }
         while let Some(open) = rest.find('{') {
             f.write_str(&rest[..open])?;
             let name = &rest[open + 1..open + 4];
             write!(f, "{}", if name == "min" { self.min } else { self.max })?;
             rest = &rest[open + 5..];
         }
-        f.write_str(rest)
+        f.write_str(rest)?;
+        match (self.value(), self.position()) {
+            (Some(value), _) if is_about_field => write!(f, ", got {value}"),
+            (_, Some(position)) => write!(f, ", wrong at byte {position}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What to do about an [`Error`]: one or two sentences.
+///
+/// ```
+/// assert_eq!(frazil::Error::retry_after(frazil::Code::LeaseExpired, 10).hint().unwrap().to_string(), "Retry after 10 ms.");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hint(Error);
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.retry_after_ms() {
+            0 => f.write_str(self.0.rule.hint()),
+            after_ms => write!(f, "Retry after {after_ms} ms."),
+        }
     }
 }
 

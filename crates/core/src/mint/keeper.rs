@@ -84,7 +84,7 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
         None
     }
 
-    /// What [`Keeper::fault`] leaves out: the place, and what to do.
+    /// What [`Keeper::fault`] leaves out: a message that names the place, and in a last line what to do.
     fn explain(&self) -> Option<String> {
         None
     }

@@ -1,5 +1,5 @@
 /** The errors of what asks a store: an answer that cannot be true, a rejection and a time-out. */
-import { FrazilError, LeaseError } from "../base/errors.js";
+import { FrazilError, LeaseError, oneLine } from "../base/errors.js";
 
 /** What the errors name. @internal */
 export interface StoreContext {
@@ -26,7 +26,7 @@ export function rejectionError(error: unknown, verb: string, { where }: StoreCon
   } catch {
     said = "the error cannot be read";
   }
-  return unavailable(`${verb} failed ${where}${typeof said === "string" ? `: ${said}` : ""}`, error);
+  return unavailable(`${verb} failed ${where}${typeof said === "string" ? `: ${oneLine(said)}` : ""}`, error);
 }
 
 /** The error for an operation of the store that took too long. `within`: how long that was. @internal */

@@ -1,6 +1,9 @@
 /**
  * Errors: a stable `code`, its class, and what it is about. The codes, and the rules that the core checks, are generated from it,
  * so both backends and the decoder report the same causes in the same words.
+ *
+ * As in PostgreSQL, an error has two texts: the message is one short fact with the value, and the hint says what to do. In the sources
+ * they are one text, with a line break between them.
  */
 import type { ErrorCode } from "../generated/errors.js";
 import { Rule } from "../generated/rules.js";
@@ -20,6 +23,8 @@ export interface ErrorDetails {
   readonly value?: unknown;
   /** The rule that the value broke. */
   readonly rule?: string;
+  /** What to do, in a sentence or two. Absent where the message says all. */
+  readonly hint?: string;
   /** Milliseconds until the same call can succeed; of a call for many IDs that ended midway, until it could have gone on. */
   readonly retryAfterMs?: number;
   /** The largest count with which the call can succeed. */
@@ -50,7 +55,7 @@ function hide(error: object, key: PropertyKey, value?: unknown): void {
   } as PropertyDescriptor);
 }
 
-/** Any error of this package. Branch on `code`. The message is for people and may change. */
+/** Any error of this package. Branch on `code`. The message and the hint are for people and may change. */
 export class FrazilError extends Error {
   /** The name of the class, which a minifier does not change. @internal */
   static readonly label: string = "FrazilError";
@@ -60,18 +65,24 @@ export class FrazilError extends Error {
   declare readonly field?: string;
   declare readonly value?: unknown;
   declare readonly rule?: string;
+  /** What to do, in a sentence or two. Absent where the message, which is one line, says all. */
+  declare readonly hint?: string;
   declare readonly retryAfterMs?: number;
   declare readonly maxCount?: number;
   declare readonly issued?: number;
   declare readonly position?: number;
   declare readonly index?: number;
 
+  /** @param message One line. What follows a line break is the hint. */
   constructor(code: ErrorCode, message: string, details?: ErrorDetails) {
     // It has a `cause` in any case, so that none is read from a polluted `Object.prototype`.
     const { cause, ...fields } = { cause: undefined, ...details };
-    super(`${code}: ${message}`, cause ? { cause } : undefined);
+    const [fact, ...hints] = message.split("\n");
+    super(`${code}: ${fact}`, cause ? { cause } : undefined);
     this.#code = code;
     this.retryable = false;
+    const hint = hints.join(" ").trim();
+    if (hint) this.hint = hint;
     // What an object contains may be secret, and what prints an error prints its enumerable properties.
     if (Object(fields.value) === fields.value) hide(this, "value");
     if (details) Object.assign(this, fields);
@@ -190,23 +201,28 @@ export function refusal(
   shown = show(value),
 ): FrazilError {
   // By functions, since `$&` in a text would stand for something else.
-  const rule = template.replace("{min}", () => min as string).replace("{max}", () => max as string);
-  return new Class(code, `${field} is ${shown}: ${rule}`, { field, value, rule, ...details });
+  const text = template.replace("{min}", () => min as string).replace("{max}", () => max as string);
+  return new Class(code, saidOf(field, text, shown), { field, value, rule: factOf(text), ...details });
 }
 
-/** The message of a refusal that ends by waiting. */
-const retryText = (meaning: string | undefined, retryAfterMs: number, times = ""): string =>
-  `${meaning} Retry after ${retryAfterMs} ms${times || "."}`;
+/** A text from outside as a part of a message, which is one line. @internal */
+export const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, " ");
+
+/** The first line of a text, without its hint. @internal */
+export const factOf = (text: string): string => text.split("\n")[0] as string;
+
+/** A rule that begins with "must" completes the name of the field. Any other rule is a message as it stands. @internal */
+export const saidOf = (field: string, rule: string, shown: string): string =>
+  // By a function, as above.
+  /^must /.test(rule) ? `${field} ${rule.replace(/\n|$/, (end) => `, got ${shown}${end}`)}` : rule;
+
+/** The text of a refusal that ends by waiting: `said`, and a hint that begins with the time. */
+const retryText = (said = "", retryAfterMs: number): string =>
+  said.replace(/\n|$/, `\nRetry after ${retryAfterMs} ms. `);
 
 /** A refusal by the clock that ends by waiting. @internal */
-export function retryError(
-  code: ErrorCode,
-  meaning: string | undefined,
-  retryAfterMs: number,
-  times?: string,
-): FrazilError {
-  const text = retryText(meaning, retryAfterMs, times);
-  const error: { retryable: boolean; retryAfterMs?: number } = new ClockError(code, text);
+export function retryError(code: ErrorCode, said: string | undefined, retryAfterMs: number): FrazilError {
+  const error: { retryable: boolean; retryAfterMs?: number } = new ClockError(code, retryText(said, retryAfterMs));
   error.retryable = true;
   error.retryAfterMs = retryAfterMs;
   return error as FrazilError;
@@ -216,14 +232,16 @@ export function retryError(
 export function withoutRule(
   Class: typeof FrazilError,
   code: ErrorCode,
-  meaning: string | undefined,
+  said: string | undefined,
   retryable: boolean,
   retryAfterMs: number,
   details?: ErrorDetails,
-  times = "",
 ): FrazilError {
-  const text = retryAfterMs ? retryText(meaning, retryAfterMs, times) : `${meaning}${times}`;
-  return new Class(code, text, { retryable, ...(retryAfterMs && { retryAfterMs }), ...details });
+  return new Class(code, retryAfterMs ? retryText(said, retryAfterMs) : `${said}`, {
+    retryable,
+    ...(retryAfterMs && { retryAfterMs }),
+    ...details,
+  });
 }
 
 /** A `refusal` that is a `ConfigError`. @internal */

@@ -25,14 +25,14 @@ function distance(from: string, to: string): number {
 }
 
 /** The hint for an unknown name: the nearest known one, or else `hint`. */
-export function hintOf(key: string, known: string, hint = ` (one of ${known})`): string {
+export function hintOf(key: string, known: string, hint = `Use one of ${known}.`): string {
   // A name that has less than half of the letters was not meant: "step" by "scope".
   let least = Math.min(MAX_DISTANCE, key.length / 2) + 1 / 2;
   for (const name of known.split(", ")) {
     const letters = distance(key, name);
     if (letters < least) {
       least = letters;
-      hint = ` (did you mean ${name}?)`;
+      hint = `Did you mean "${name}"?`;
     }
   }
   return hint;
@@ -44,11 +44,15 @@ const NODES = /^(worker|machine|instance|server|process|shard|data_?cent|region|
 /** The known name for what other packages call differently; any other key unchanged. */
 const ourName = (key: string): string => (/epoch/i.test(key) ? "epochMs" : NODES.test(key) ? "node" : key);
 
+/** The message for a name that is not known, and what to do. */
+export const unknownKey = (code: ErrorCode, key: string, hint: string): string =>
+  `unknown ${code === "INVALID_OPTION" ? "option" : "property"} "${showName(key)}"\n${hint}`;
+
 /** The error for an object with a class: properties that are not its own would silently be defaults. */
 function notPlain(code: ErrorCode, field: string, value: object, known: string): Error {
   const isShort = known === "signal" || Array.isArray(value);
-  const cure = isShort ? `: { ${known} }` : "; spread it ({ ...options }) or name its fields";
-  return describedError(code, field, value, PackageRule.AN_OBJECT + cure);
+  const cure = isShort ? `Write { ${known} }.` : "Spread it, { ...options }, or name its fields.";
+  return describedError(code, field, value, `${PackageRule.AN_OBJECT}\n${cure}`);
 }
 
 /**
@@ -57,12 +61,12 @@ function notPlain(code: ErrorCode, field: string, value: object, known: string):
  *
  * @param known The names of the keys, as the message lists them.
  * @param ignored Further keys that are allowed.
- * @throws {ConfigError} with `code`, if the value is not a plain object or has another key. The message suggests the
+ * @throws {ConfigError} with `code`, if the value is not a plain object or has another key. The hint suggests the
  * nearest name.
  */
 export function checkKeys<T>(code: ErrorCode, field: string, given: T, known: string, ignored = ""): T & object {
   if (typeof given !== "object" || given === null)
-    throw unshownError(code, field, given, `${PackageRule.AN_OBJECT}: { ${known} }`);
+    throw unshownError(code, field, given, `${PackageRule.AN_OBJECT}\nWrite { ${known} }.`);
   const own = ownOf(given);
   const prototype: unknown = Object.getPrototypeOf(given);
   // Also true for objects of another realm.
@@ -74,8 +78,8 @@ export function checkKeys<T>(code: ErrorCode, field: string, given: T, known: st
   for (const key of Object.keys(own)) {
     if (names.includes(key) || others.includes(key)) continue;
     const name = ourName(key);
-    const rule = PackageRule.KNOWN_KEY + hintOf(names.includes(name) ? name : key, known);
-    throw unshownError(code, showName(key), own[key as never], rule);
+    const hint = hintOf(names.includes(name) ? name : key, known);
+    throw unshownError(code, showName(key), own[key as never], unknownKey(code, key, hint));
   }
   return own;
 }

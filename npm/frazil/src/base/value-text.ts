@@ -5,7 +5,9 @@ import {
   DecodeError,
   type ErrorCode,
   type FrazilError,
+  factOf,
   refusal,
+  saidOf,
   show,
   showName,
 } from "./errors.js";
@@ -52,5 +54,9 @@ export function describedError(
 export function unshownError(code: ErrorCode, field: string, value: unknown, rule: string): FrazilError {
   const isText = typeof value === "string";
   if (!isText && (typeof value !== "object" || value === null)) return configError(code, field, value, rule);
-  return new ConfigError(code, `${field} is ${isText ? "a string" : shown(value)}: ${rule}`, { field, rule });
+  return withoutValue(code, field, isText ? "a string" : shown(value), rule);
 }
+
+/** The error for a value that neither the message nor `value` has, but for what it is. @internal */
+export const withoutValue = (code: ErrorCode, field: string, shown: string, rule: string): ConfigError =>
+  new ConfigError(code, saidOf(field, rule, shown), { field, rule: factOf(rule) });

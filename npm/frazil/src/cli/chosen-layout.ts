@@ -15,7 +15,7 @@ function specOf(text: string): LayoutSpec {
     return JSON.parse(text) as LayoutSpec;
   } catch (error) {
     throw new UsageError(
-      `--layout is ${JSON.stringify(text)}: must be JSON if it begins with {. ${(error as Error).message}`,
+      `--layout must be JSON if it begins with {, got ${JSON.stringify(text)}: ${(error as Error).message}`,
     );
   }
 }

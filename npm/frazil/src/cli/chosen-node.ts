@@ -19,7 +19,7 @@ function partsOf(text: string): Record<string, number> | undefined {
   if (!parts.every((part) => part !== null)) return undefined;
   const entries = parts.map(([, name, value]) => [name as string, wholeNumber("node", value as string)] as const);
   const twice = entries.find(([name], at) => entries.findIndex(([other]) => other === name) !== at);
-  if (twice !== undefined) throw new UsageError(`--node has ${twice[0]} twice: give each part once`);
+  if (twice !== undefined) throw new UsageError(`--node has ${twice[0]} twice\nGive each part once.`);
   return Object.fromEntries(entries);
 }
 
@@ -29,7 +29,7 @@ export function nodeOf(text: string): NodeId {
   const parts = partsOf(text);
   if (parts === undefined)
     throw new UsageError(
-      `--node is ${JSON.stringify(text)}: must be a whole number, or the parts of the layout by name (datacenter=3,worker=17), or none`,
+      `--node must be an integer, the parts of the layout by name (datacenter=3,worker=17), or none, got ${JSON.stringify(text)}`,
     );
   return parts;
 }

@@ -41,21 +41,21 @@ export function commandOf(name: string): Command {
   if (found !== undefined) return found;
   const other = OTHER_NAMES.find(([names]) => names.test(name))?.[1];
   if (other !== undefined)
-    throw new UsageError(`${name} is not a command: use npx frazil ${other.name} (${other.summary})`);
+    throw new UsageError(`${name} is not a command\nUse npx frazil ${other.name} (${other.summary}).`);
   if (Layout.named("default").tryParse(withoutN(name)) !== undefined && name.length > 3)
-    throw new UsageError(`${name} is not a command: npx frazil decode ${name} shows the fields of an ID`);
+    throw new UsageError(`${name} is not a command\nnpx frazil decode ${name} shows the fields of an ID.`);
   const names = [...COMMANDS.map((command) => command.name), "help", "--version", "--help"].join(", ");
-  throw new UsageError(`${name} is not a command${hintOf(name.toLowerCase(), names)}`);
+  throw new UsageError(`${name} is not a command\n${hintOf(name.toLowerCase(), names)}`);
 }
 
 /** What was probably meant by arguments of a command that takes options only. */
 export function meantBy({ name, usage, flags, meant }: Command, args: readonly string[]): string {
   const own = meant?.(args);
-  if (own !== undefined) return `: npx frazil ${own}`;
+  if (own !== undefined) return `npx frazil ${own}`;
   const [argument = ""] = args;
   if ((Layout.names as readonly string[]).includes(argument))
-    return `: npx frazil ${flags.includes("layout") && !usage ? name : plan.name} --layout ${argument}`;
-  return `: ${name} takes ${usage ? `only options: ${usage}` : "options only"}`;
+    return `npx frazil ${flags.includes("layout") && !usage ? name : plan.name} --layout ${argument}`;
+  return `${name} takes ${usage ? `only options: ${usage}` : "options only."}`;
 }
 
 /** Flags that people take for another one, of the commands that have that one only. */
@@ -70,9 +70,7 @@ export function checkFlags({ name, flags: known }: Command, given: Flags): void 
   if (stray === undefined) return;
   const [, meant] = MISTAKEN.find(([flag, other]) => flag === stray && known.includes(other)) ?? [];
   const near =
-    meant === undefined
-      ? hintOf(stray, known.join(", "), "").replace("mean ", "mean --")
-      : ` (did you mean --${meant}?)`;
+    meant === undefined ? hintOf(stray, known.join(", "), "").replace(/"(.*)"/, "--$1") : `Did you mean --${meant}?`;
   const readers = COMMANDS.filter(({ flags }) => flags.includes(stray)).map((command) => command.name);
-  throw new UsageError(`--${stray} is for ${readers.join(", ")}, not for ${name}${near}`);
+  throw new UsageError(`--${stray} is for ${readers.join(", ")}, not for ${name}\n${near}`);
 }

@@ -12,7 +12,7 @@ const READER = { command: "convert", example: "convert 1541815603606036480 --as 
 function needsForm(ids: readonly string[], flags: Flags): string {
   const [id = "1541815603606036480"] = ids.filter((text) => /^\d{1,20}$/.test(text));
   const hint = ids.filter((text) => text !== id).map((text) => hintFor("convert", text, flags));
-  return `convert needs a form: npx frazil convert ${id} --as base62${hint.find(Boolean) ?? ""}`;
+  return `convert needs a form\nnpx frazil convert ${id} --as base62${hint.find(Boolean)?.replace(/^/, ". ") ?? ""}`;
 }
 
 async function run(flags: Flags, ids: readonly string[]): Promise<number> {

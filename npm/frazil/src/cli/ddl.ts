@@ -27,7 +27,7 @@ function nodeIdsFromOf(text: string): NonNullable<MySqlInitOptions["nodeIdsFrom"
   if (kind === "cosid" && name !== undefined) return { cosId: { namespace: name } };
   if (kind === "none" && name === undefined) return "none";
   throw new UsageError(
-    `--node-ids-from is ${JSON.stringify(text)}: must be worker-node, worker-node:TABLE, cosid:NAMESPACE or none`,
+    `--node-ids-from must be worker-node, worker-node:TABLE, cosid:NAMESPACE or none, got ${JSON.stringify(text)}`,
   );
 }
 
@@ -63,17 +63,18 @@ const SCOPE_FLAGS = ["scope", "layout", "epoch", "nodes", "window-max", "node-id
 
 /** The error for a store that there is not, or for several. */
 function noStore([name, ...rest]: readonly string[], { tag: [tag] = [] }: Flags): UsageError {
-  const { rule, meant } = notAStore(name ?? "", PRINTERS);
+  const { meant, hint: near } = notAStore(name ?? "", PRINTERS);
   const what =
     name === undefined
       ? `ddl needs a store, one of ${Object.keys(PRINTERS).join(", ")}`
       : rest.length > 0
         ? "ddl prints what one store needs"
-        : rule;
+        : `${name} is not a store`;
+  const hint = name === undefined || rest.length > 0 ? "" : `${near} `;
   // The record of a counter is printed for some stores only.
   const store = meant ?? "postgres";
   const hasTag = PRINTERS[store]?.printTags !== undefined && /^[\w.-]+$/.test(tag ?? "");
-  return new UsageError(`${what}: npx frazil ddl ${store} ${hasTag ? `--tag ${tag}` : "--scope default"}`);
+  return new UsageError(`${what}\n${hint}npx frazil ddl ${store} ${hasTag ? `--tag ${tag}` : "--scope default"}`);
 }
 
 function run(flags: Flags, stores: readonly string[]): number {
@@ -87,13 +88,13 @@ function run(flags: Flags, stores: readonly string[]): number {
   if (flags.tag !== undefined) {
     if (printer.printTags === undefined) {
       // Its record has the identity of the file, which is not known here.
-      const instead = name === "sqlite" ? ": a program makes the record, by await store.initSegment({ tag })" : "";
+      const instead = name === "sqlite" ? "\nA program makes the record, by await store.initSegment({ tag })." : "";
       throw new UsageError(`--tag is not for ddl ${name}${instead}`);
     }
     const other = SCOPE_FLAGS.find((flag) => flags[flag] !== undefined);
     if (other !== undefined)
       throw new UsageError(
-        `--tag is for the record of a counter, and --${other} for that of a scope: print one after the other`,
+        `--tag is for the record of a counter, and --${other} for that of a scope\nPrint one after the other.`,
       );
     const first = flags.first === undefined ? {} : { first: wholeBigint("first", flags.first) };
     put(printer.printTags({ tags: flags.tag, ...first }, flags));
@@ -102,7 +103,7 @@ function run(flags: Flags, stores: readonly string[]): number {
   if (flags.first !== undefined) throw new UsageError("--first is the first number of a --tag, which is not given");
   const { scope, nodes, "window-max": windowMaxMs } = flags;
   const range = nodes === undefined ? undefined : /^(\d+)-(\d+)$/.exec(nodes);
-  if (range === null) throw new UsageError(`--nodes is ${JSON.stringify(nodes)}: must be two node ids, such as 0-99`);
+  if (range === null) throw new UsageError(`--nodes must be two node ids, such as 0-99, got ${JSON.stringify(nodes)}`);
   const options = {
     layout: layoutOf(flags),
     ...(scope !== undefined && { scope }),

@@ -65,14 +65,15 @@ function reportOf(flags: Flags): Report {
 
 /** How a call does. Of equal refusals, which may be long, the first one is told. */
 function outcomes(backend: BackendReport): (refusal: Refusal | undefined) => string {
-  const told = new Set<string>();
+  const seen = new Set<string>();
   return (refusal) => {
     if (refusal === undefined) return "mints";
-    const { code, message } = refusal;
-    if (told.has(message)) return `${code}, as above`;
-    told.add(message);
+    const { code, message, hint } = refusal;
+    if (seen.has(message)) return `${code}, as above`;
+    seen.add(message);
     const isMissing = code === "NATIVE_REQUIRED" && backend.causes.length > 0;
-    return `${code}: ${isMissing ? "needs the addon, or a node id that no other process uses: --node N" : message}`;
+    const told = hint === undefined ? message : `${message}. ${hint}`;
+    return `${code}: ${isMissing ? "needs the addon, or a node id that no other process uses: --node N" : told}`;
   };
 }
 

@@ -63,13 +63,15 @@ async function run(flags: Flags, stores: readonly string[]): Promise<number> {
   const { scope = "default" } = flags;
   if (BY_PROGRAM.includes(name))
     throw new UsageError(
-      `the fence of ${name} is raised by a program, which has its client: await store.fence({ scope: ${JSON.stringify(scope)} })`,
+      `the fence of ${name} is raised by a program, which has its client\nawait store.fence({ scope: ${JSON.stringify(scope)} })`,
     );
   const fencer = Object.hasOwn(FENCERS, name) && rest.length === 0 ? FENCERS[name] : undefined;
   if (fencer === undefined) {
-    const { rule, meant } = notAStore(name, FENCERS);
-    const what = name === "" || rest.length > 0 ? `fence needs one store, of ${Object.keys(FENCERS).join(", ")}` : rule;
-    throw new UsageError(`${what}: npx frazil fence ${meant ?? "postgres"} --scope default`);
+    const { meant, hint: near } = notAStore(name, FENCERS);
+    const isCount = name === "" || rest.length > 0;
+    const what = isCount ? `fence needs one store, of ${Object.keys(FENCERS).join(", ")}` : `${name} is not a store`;
+    const hint = isCount ? "" : `${near} `;
+    throw new UsageError(`${what}\n${hint}npx frazil fence ${meant ?? "postgres"} --scope default`);
   }
   refuseOtherFlags("fence", name, FENCERS, flags);
   put(await fencer.fence(scope, flags));

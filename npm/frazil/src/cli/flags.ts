@@ -108,8 +108,8 @@ const OTHER_NAMES: readonly (readonly [RegExp, FlagName])[] = [
  */
 function flagHint(name: string, known: readonly FlagName[]): string {
   const other = OTHER_NAMES.find(([names, flag]) => names.test(name) && known.includes(flag))?.[1];
-  if (other !== undefined) return ` (did you mean --${other}?)`;
-  return hintOf(name.toLowerCase(), known.join(", "), "").replace("mean ", "mean --");
+  if (other !== undefined) return `Did you mean --${other}?`;
+  return hintOf(name.toLowerCase(), known.join(", "), "").replace(/"(.*)"/, "--$1");
 }
 
 /** Refuses `-layout`, which would be read as `-l ayout`. */
@@ -118,16 +118,16 @@ function checkDashes(args: readonly string[]): void {
     if (arg === "--") return;
     const [name = ""] = arg.slice(1).split("=");
     if (arg.startsWith("-") && name.length > 1 && isFlag(name))
-      throw new UsageError(`${arg} has one dash: write --${arg.slice(1)}`);
+      throw new UsageError(`${arg} has one dash\nWrite --${arg.slice(1)}`);
   }
 }
 
 /** What to write for `-5`, which is read as an option. */
 function numberHint(text: string, command: string | undefined): string {
   if (!/^-\d+$/.test(text)) return "";
-  if (command === "next") return `: npx frazil next --count ${text.slice(1)} mints as many`;
+  if (command === "next") return `npx frazil next --count ${text.slice(1)} mints as many.`;
   if (command !== "decode" && command !== "convert") return "";
-  return `. A negative number stands last, after --: npx frazil convert --from signed -- ${text}`;
+  return `A negative number stands last, after --: npx frazil convert --from signed -- ${text}`;
 }
 
 /** What stands in the arguments, in their order. */
@@ -166,21 +166,21 @@ export function readArguments(
     if (!isFlag(name)) {
       const number = numberHint(args[index] as string, command);
       const known = (command === undefined ? undefined : flagsOf(command)) ?? NAMES;
-      throw new UsageError(`${number ? args[index] : rawName} is not an option${number || flagHint(name, known)}`);
+      throw new UsageError(`${number ? args[index] : rawName} is not an option\n${number || flagHint(name, known)}`);
     }
     const { value: wanted, help, multiple } = FLAGS[name] as Flag;
     if (wanted === undefined && value !== undefined) throw new UsageError(`${rawName} takes no value`);
     if (wanted !== undefined && value === undefined) {
       const meaning = rawName === `--${name}` ? "" : ` (--${name}: ${help.split(/ \(|\.|\n/)[0]})`;
-      throw new UsageError(`${rawName} needs a value: ${rawName} ${wanted}${meaning}`);
+      throw new UsageError(`${rawName} needs a value\n${rawName} ${wanted}${meaning}`);
     }
     if (!inlineValue && value !== undefined && /^-./.test(value)) {
-      const isMeant = /^-\d/.test(value) && NEGATIVE.includes(name) ? `: write --${name}=${value}` : "";
+      const isMeant = /^-\d/.test(value) && NEGATIVE.includes(name) ? `\nWrite --${name}=${value}` : "";
       throw new UsageError(`${rawName} needs a value, and is followed by ${value}${isMeant}`);
     }
     if (seen.has(name) && !multiple) {
       const both = wanted === undefined ? "" : `, as ${seen.get(name)} and as ${value}`;
-      throw new UsageError(`--${name} is given twice${both}: give it once`);
+      throw new UsageError(`--${name} is given twice${both}\nGive it once.`);
     }
     seen.set(name, value);
   }
@@ -191,13 +191,13 @@ export function readArguments(
 export function wholeNumber(flag: FlagName, text: string): number {
   const number = Number(wholeBigint(flag, text));
   if (Number.isSafeInteger(number)) return number;
-  throw new UsageError(`--${flag} is ${JSON.stringify(text)}: must be below 2^53`);
+  throw new UsageError(`--${flag} must be below 2^53, got ${JSON.stringify(text)}`);
 }
 
 /** The same above 2^53. */
 export function wholeBigint(flag: FlagName, text: string): bigint {
   if (!/^\d+$/.test(text))
-    throw new UsageError(`--${flag} is ${JSON.stringify(text)}: must be a whole number, in digits only`);
+    throw new UsageError(`--${flag} must be an integer in digits only, got ${JSON.stringify(text)}`);
   return BigInt(text);
 }
 

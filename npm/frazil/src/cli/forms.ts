@@ -53,8 +53,8 @@ export function formOf(flag: "from" | "as", name = "decimal"): Form {
   const names = [...FORMS.keys()];
   // base64 is nearer to base62 than to base64url.
   const longer = names.find((known) => name.length > 5 && known.startsWith(name.toLowerCase()));
-  const hint = longer === undefined ? hintOf(name.toLowerCase(), names.join(", ")) : ` (did you mean ${longer}?)`;
-  throw new UsageError(`--${flag} is ${JSON.stringify(name)}: must be the name of a form${hint}`);
+  const hint = longer === undefined ? hintOf(name.toLowerCase(), names.join(", ")) : `Did you mean "${longer}"?`;
+  throw new UsageError(`--${flag} must be the name of a form, got ${JSON.stringify(name)}\n${hint}`);
 }
 
 /** The ID that a text is in a form; `undefined` if it is none. */

@@ -4,7 +4,7 @@ import { FrazilError } from "frazil";
 import { COMMANDS, checkFlags, commandOf, meantBy } from "./commands.js";
 import { readArguments } from "./flags.js";
 import { helpOf, helpOfCommand } from "./help.js";
-import { complain, endWithReader, leaveOutBackendWarning, print } from "./output.js";
+import { complain, endWithReader, leaveOutBackendWarning, print, told } from "./output.js";
 import { toldOf } from "./refusal.js";
 import { UsageError } from "./usage-error.js";
 import { version } from "./version.js";
@@ -22,7 +22,7 @@ async function main(args: string[]): Promise<number> {
   if (isVersion) return printed(`${version()}\n`);
   if (name === undefined && !help && Object.keys(others).length > 0)
     throw new UsageError(
-      `${args.join(" ")} has no command: one of ${COMMANDS.map((command) => command.name).join(", ")}`,
+      `${args.join(" ")} has no command\nUse one of ${COMMANDS.map((command) => command.name).join(", ")}.`,
     );
   const [about = "help"] = rest;
   if (name === undefined || (name === "help" && about === "help")) return printed(helpOf(COMMANDS));
@@ -31,7 +31,7 @@ async function main(args: string[]): Promise<number> {
   if (help) return printed(helpOfCommand(command));
   checkFlags(command, others);
   if (rest.length > 0 && !command.takesArguments)
-    throw new UsageError(`${rest.join(" ")} was not expected${meantBy(command, rest)}`);
+    throw new UsageError(`${rest.join(" ")} was not expected\n${meantBy(command, rest)}`);
   return command.run(others, rest);
 }
 
@@ -39,7 +39,7 @@ async function main(args: string[]): Promise<number> {
 function countHint({ code }: FrazilError, args: readonly string[]): string {
   const [, count] = / -n ?(\d+)( |$)/.exec(args.join(" ")) ?? [];
   return code === "INVALID_NODE" && args[0] === "next" && count !== undefined
-    ? `. -n is the node id. How many is --count: npx frazil next --count ${count}`
+    ? `-n is the node id. How many is --count: npx frazil next --count ${count}`
     : "";
 }
 
@@ -47,9 +47,13 @@ function countHint({ code }: FrazilError, args: readonly string[]): string {
 function answerTo(error: unknown, args: readonly string[]): [text: string, exitCode: number] {
   if (error instanceof UsageError) {
     const used = COMMANDS.find(({ name }) => args.includes(name));
-    return [`${error.message}\nnpx frazil ${used ? `help ${used.name}` : "--help"} shows what can be done.`, 2];
+    const [message = "", hint] = error.message.split("\n");
+    return [`${told(message, hint)}\nnpx frazil ${used ? `help ${used.name}` : "--help"} shows what can be done.`, 2];
   }
-  if (FrazilError.is(error)) return [`${error.code}: ${toldOf(error)}${countHint(error, args)}`, 1];
+  if (FrazilError.is(error)) {
+    const { message, hint } = toldOf(error);
+    return [told(`${error.code}: ${message}`, countHint(error, args) || hint), 1];
+  }
   // An error of the system, such as of a file that is read.
   if ((error as { syscall?: unknown }).syscall !== undefined) return [(error as Error).message, 1];
   throw error;

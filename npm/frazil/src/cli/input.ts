@@ -3,10 +3,10 @@ import { fstatSync } from "node:fs";
 import { FrazilError } from "frazil";
 import type { Flags } from "./flags.js";
 import { commandLineOf } from "./likely-inputs.js";
-import { complain, line, print } from "./output.js";
+import { complain, line, print, told } from "./output.js";
 import { Progress } from "./progress.js";
+import { toldOf } from "./refusal.js";
 import { UsageError } from "./usage-error.js";
-import { reworded } from "./wordings.js";
 
 /** How much of a line is kept. No ID is as long; a file without line ends must not fill the memory. */
 const MAX_LINE = 4096;
@@ -37,7 +37,7 @@ export function readsLines({ command, example }: Reader, flags: Flags, ids: read
   const isAsked = ids.includes("-");
   const fromFile = commandLineOf(command, flags, "- < FILE");
   if (isAsked && ids.length > 1)
-    throw new UsageError(`- is standard input, with one ID a line, and stands alone: ${fromFile}`);
+    throw new UsageError(`- is standard input, with one ID a line, and stands alone\n${fromFile}`);
   if (ids.length > 0 && !isAsked) return false;
   if (!process.stdin.isTTY) checkReadable(fromFile);
   else if (!isAsked) throw needsId(command, example);
@@ -49,12 +49,12 @@ function checkReadable(fromFile: string): void {
   const input = fstatSync(0);
   if (input.isDirectory() || input.isBlockDevice())
     throw new UsageError(
-      `standard input is a ${input.isDirectory() ? "directory" : "device"}, not a file or a pipe: ${fromFile}`,
+      `standard input is a ${input.isDirectory() ? "directory" : "device"}, not a file or a pipe\n${fromFile}`,
     );
 }
 
 const needsId = (command: string, example: string) =>
-  new UsageError(`${command} needs an ID: npx frazil ${example}, or one a line on standard input`);
+  new UsageError(`${command} needs an ID\nnpx frazil ${example}, or one a line on standard input`);
 
 /** An ID as `--json` prints it, without its quotes. */
 const unquoted = (text: string) => (/^".*"$/.test(text) ? text.slice(1, -1) : text);
@@ -77,7 +77,8 @@ export async function answerArguments(
     } catch (error) {
       if (!FrazilError.is(error)) throw error;
       refused++;
-      await complain(`frazil: ${reworded(error.message)}${hintOf(id)}\n`);
+      const { message, hint } = toldOf(error);
+      await complain(`frazil: ${told(`${error.code}: ${message}`, hintOf(id) || hint)}\n`);
     }
   }
   return refused > 0 ? 1 : 0;
@@ -108,7 +109,7 @@ export async function answerLines(
       } catch (error) {
         if (!FrazilError.is(error)) throw error;
         refused++;
-        complaints += `frazil: line ${lines}: ${reworded(error.message)}\n`;
+        complaints += `frazil: line ${lines}: ${error.code}: ${toldOf(error).message}\n`;
       }
     }
     if (complaints !== "") progress.clear();

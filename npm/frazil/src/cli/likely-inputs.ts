@@ -1,6 +1,7 @@
 /** What an argument that was refused as an ID probably is, and the command line that reads it. */
 import { statSync } from "node:fs";
 import { Layout } from "frazil";
+import { UUID } from "../layout/id.js";
 import type { Flags } from "./flags.js";
 import { tryRead, withoutN } from "./forms.js";
 
@@ -40,9 +41,9 @@ function reading(command: string, flags: Flags, form: string, text: string): str
 /** What a text is that is no ID in any form. */
 function otherKind(text: string): string | undefined {
   if (/^\d+(\.\d+)?e\+?\d+$/i.test(text))
-    return "It was a JavaScript number, which lost its last digits: keep IDs as text";
+    return "It was a JavaScript number, which lost its last digits. Keep IDs as text.";
   if ((Layout.names as readonly string[]).includes(text)) return `It is a layout: give it with --layout ${text}`;
-  if (/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)) return "It is a UUID, of 128 bits, and no Snowflake ID";
+  if (UUID.test(text)) return "That is a UUID (128 bits), not a Snowflake ID.";
   return undefined;
 }
 
@@ -52,10 +53,10 @@ function likelyForms(text: string): string[] {
   return USUAL_FORMS.filter((form) => tryRead(form, text) !== undefined);
 }
 
-/** What to say after the refusal of an argument; empty if there is no hint. */
+/** The hint for an argument that was refused; empty if there is none. */
 export function hintFor(command: "decode" | "convert", text: string, flags: Flags): string {
   const { from } = flags;
-  const is = (what: string, line: string | undefined) => (line === undefined ? "" : `. ${what}: ${line}`);
+  const is = (what: string, line: string | undefined) => (line === undefined ? "" : `${what}: ${line}`);
   const [, hex] = /^0x([\da-f]+)$/i.exec(text) ?? [];
   if (hex !== undefined && (from === undefined || from === "hex"))
     return is("Without 0x", reading(command, flags, "hex", hex.toLowerCase()));
@@ -67,7 +68,7 @@ export function hintFor(command: "decode" | "convert", text: string, flags: Flag
     return is(`It has 64 bits, as in ${wideLayouts().join(", ")}`, reading(command, flags, from ?? "decimal", number));
   if (from !== undefined) return "";
   const other = otherKind(text);
-  if (other !== undefined) return `. ${other}`;
+  if (other !== undefined) return other;
   if (isFile(text)) return is("It is a file", commandLineOf(command, flags, `- < ${quoted(text)}`));
   // Such as in the address of a page.
   const [within, ...more] = text.match(/(?<!\d)\d{15,20}(?!\d)/g) ?? [];

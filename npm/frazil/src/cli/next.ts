@@ -18,7 +18,7 @@ const FILE_FLAGS = ["dir", "scope", "accept-unproven-platform"] as const;
 export function checkFileFlags(flags: Flags): void {
   const other = FILE_FLAGS.find((flag) => flags.node !== undefined && flags[flag] !== undefined);
   if (other !== undefined)
-    throw new UsageError(`--node and --${other} exclude each other: a static node id has no state file`);
+    throw new UsageError(`--node and --${other} exclude each other\nA static node id has no state file.`);
 }
 
 /** The generator that the flags ask for. */

@@ -75,6 +75,9 @@ export async function complain(text: string): Promise<void> {
   if (text !== "") await new Promise<void>((resolve) => process.stderr.write(printable(text), () => resolve()));
 }
 
+/** What is told of an error: a message, and in a line of its own what to do. */
+export const told = (message: string, hint?: string): string => (hint ? `${message}\nhint: ${hint}` : message);
+
 export const line = (text: string): void => {
   put(`${text}\n`);
 };

@@ -14,8 +14,8 @@ function endsOf({ from, to }: Flags): [fromMs: number, toMs: number] {
     const example = "npx frazil range --from 2026-11-01 --to 2026-12-01";
     throw new UsageError(
       from === to
-        ? `range needs both ends: ${example}`
-        : `range needs --${from === undefined ? "from" : "to"} too: ${example}`,
+        ? `range needs both ends\n${example}`
+        : `range needs --${from === undefined ? "from" : "to"} too\n${example}`,
     );
   }
   return [anyMs("from", from), anyMs("to", to)];

@@ -7,6 +7,8 @@ import { reworded } from "./wordings.js";
 export interface Refusal {
   readonly code: string;
   readonly message: string;
+  /** What to do. Absent where the message says all. */
+  readonly hint?: string;
 }
 
 const NOT_FOUND = /^(Cannot find module )(.*)( from .*)$/;
@@ -25,19 +27,24 @@ export function reasonsInShort(reasons: readonly string[]): string[] {
 }
 
 /** What the addon is needed for, and why there is none. */
-function nativeRequired({ cause }: FrazilError): string {
+function nativeRequired({ cause }: FrazilError): Omit<Refusal, "code"> {
   const causes: readonly unknown[] = (cause as AggregateError | undefined)?.errors ?? [];
   const reasons = reasonsInShort(causes.map(firstLine)).join("; ");
-  const none = `none could be loaded (${reasons}): ${remedyOf(causes)}`;
-  if (process.env["FRAZIL_BACKEND"] === "native") return `FRAZIL_BACKEND=native asks for the native addon, and ${none}`;
-  const why = causes.length > 0 ? none : "FRAZIL_BACKEND=wasm forbids it: unset it";
-  return `the state file needs the native addon, and ${why}. Or give a node id that no other process uses: --node N`;
+  const none = `none could be loaded (${reasons})`;
+  if (process.env["FRAZIL_BACKEND"] === "native")
+    return { message: `FRAZIL_BACKEND=native asks for the native addon, and ${none}`, hint: remedyOf(causes) };
+  const [why, remedy] = causes.length > 0 ? [none, remedyOf(causes)] : ["FRAZIL_BACKEND=wasm forbids it", "Unset it."];
+  return {
+    message: `the state file needs the native addon, and ${why}`,
+    hint: `${remedy} Or give a node id that no other process uses: --node N`,
+  };
 }
 
-/** The message of a refusal, without its code. */
-export function toldOf(error: FrazilError): string {
+/** The message of a refusal, without its code, and its hint. */
+export function toldOf(error: FrazilError): Omit<Refusal, "code"> {
   if (error.code === "NATIVE_REQUIRED") return nativeRequired(error);
-  return reworded(error.message.replace(`${error.code}: `, ""));
+  const hint = reworded(error.hint ?? "");
+  return { message: reworded(error.message.replace(`${error.code}: `, "")), ...(hint && { hint }) };
 }
 
 /** The refusal of a call; `undefined` if it succeeds. */
@@ -47,6 +54,6 @@ export function refusalOf(call: () => void): Refusal | undefined {
     return undefined;
   } catch (error) {
     if (!FrazilError.is(error)) throw error;
-    return { code: error.code, message: toldOf(error) };
+    return { code: error.code, ...toldOf(error) };
   }
 }

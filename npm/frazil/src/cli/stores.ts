@@ -20,16 +20,16 @@ const ALIASES: readonly (readonly [RegExp, string])[] = [
 export const incarnationOf = <T>(language: "sql" | "lua", text: string | undefined) =>
   (text === undefined || /^[a-z]+(-[a-z]+)*$/.test(text) ? text : { [language]: text }) as T;
 
-/** That a name is none of these stores, in words, and which of them somebody means by it. */
+/** What to say of a name that is none of these stores, and which of them somebody means by it. */
 export function notAStore(
   name: string,
   stores: OfStores,
-): { readonly rule: string; readonly meant: string | undefined } {
+): { readonly hint: string; readonly meant: string | undefined } {
   const names = Object.keys(stores).join(", ");
-  const [, near] = /mean (.*)\?/.exec(hintOf(name.toLowerCase(), names, "")) ?? [];
+  const [, near] = /mean "(.*)"\?/.exec(hintOf(name.toLowerCase(), names, "")) ?? [];
   const meant = ALIASES.find(([alias]) => alias.test(name))?.[1] ?? near;
   return {
-    rule: `${name} is not a store${meant === undefined ? `, one of ${names}` : ` (did you mean ${meant}?)`}`,
+    hint: meant === undefined ? `Use one of ${names}:` : `Did you mean ${meant}?`,
     meant,
   };
 }

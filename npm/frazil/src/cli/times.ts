@@ -21,7 +21,7 @@ const RULE =
   "must be a day (2026-11-01, in UTC), a time with its zone (2026-11-01T12:00:00Z, or +01:00 for Z), or Unix milliseconds";
 
 const refused = (flag: FlagName, text: string, rule: string) =>
-  new UsageError(`--${flag} is ${JSON.stringify(text)}: ${rule}`);
+  new UsageError(`--${flag} ${rule.replace(/$|\n/, (end) => `, got ${JSON.stringify(text)}${end}`)}`);
 
 /** Seconds of 2001 and later, which would be milliseconds of January 1970 to 1973. */
 const areSeconds = (text: string): boolean => /^\d{10,}$/.test(text) && Number(text) < SECONDS_END;
@@ -36,7 +36,7 @@ export function fixedMs(flag: FlagName, text: string): number {
     throw refused(
       flag,
       text,
-      `must be Unix milliseconds. If it is in seconds, write ${isoOf(ms * 1000)}, and if not, ${isoOf(ms)}`,
+      `must be Unix milliseconds\nIf it is in seconds, write ${isoOf(ms * 1000)}, and if not, ${isoOf(ms)}`,
     );
   return ms;
 }

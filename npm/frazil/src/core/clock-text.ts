@@ -19,11 +19,12 @@ function timeText(ms: number): string {
 
 /** What a refusal of `Snowflake.local()` says while its clock is `aheadMs` ahead of the time by which it mints. */
 export const distrustText = (nowMs: number, aheadMs: number): string =>
-  `: the clock shows ${timeText(nowMs)}, and the time that is trusted is ${timeText(nowMs - aheadMs)}. A step of the clock is followed once it has lasted 10 minutes.`;
+  `the clock shows ${timeText(nowMs)}, and the time that is trusted is ${timeText(nowMs - aheadMs)}\nA step of the clock is followed once it has lasted 10 minutes.`;
 
 /**
- * What the clock shows, and what it would have to show; empty for other refusals, and for short waits. `isForgotten`: whether neither a
- * file nor a store knows of the IDs after the process has ended. `stoodMs`: how long the call has waited, and the clock has shown the same.
+ * What the clock shows, and what it would have to show, with a hint; empty for other refusals, and for short waits. `isForgotten`: whether
+ * neither a file nor a store knows of the IDs after the process has ended. `stoodMs`: how long the call has waited, and the clock has
+ * shown the same.
  */
 export function clockText(
   code: ErrorCode,
@@ -34,18 +35,21 @@ export function clockText(
   stoodMs: number,
 ): string {
   if (typeof nowMs !== "number") return "";
-  const shows = `shows ${timeText(nowMs)}, and the`;
-  if (code === "CLOCK_BEFORE_EPOCH" && nowMs >= SECONDS_START && nowMs < SECONDS_END)
-    return ` It ${shows} epoch is ${timeText(layout.epochMs)}: is it in seconds?`;
-  if (code === "CLOCK_BEFORE_EPOCH")
-    return ` It ${shows} epoch is ${timeText(layout.epochMs)}: set the clock, or pass an earlier epochMs. In Workers, mint in a request. ${IN_TESTS}.`;
+  const shows = `the clock shows ${timeText(nowMs)}`;
+  if (code === "CLOCK_BEFORE_EPOCH") {
+    const isInSeconds = nowMs >= SECONDS_START && nowMs < SECONDS_END;
+    const hint = isInSeconds
+      ? "Is it in seconds? A clock must return Unix milliseconds."
+      : `Set the clock, or pass an earlier epochMs. In Workers, mint in a request. ${IN_TESTS}.`;
+    return `${shows}, before the epoch of the layout, ${timeText(layout.epochMs)}\n${hint}`;
+  }
   if (code === "TIME_EXHAUSTED")
-    return ` The clock ${shows} last date of the layout is ${timeText(layout.plan().lastDate.getTime())}: pass another layout, or a later epochMs if it has no IDs yet.`;
+    return `${shows}, after the last date of the layout, ${timeText(layout.plan().lastDate.getTime())}\nPass another layout, or a later epochMs if it has no IDs yet.`;
   if (Host.BLOCKS && stoodMs > 0 && retryAfterMs < LONG_WAIT_MS)
-    return `: the clock still shows ${timeText(nowMs)} after a wait of ${stoodMs} ms, as one does that is frozen or faked. ${IN_TESTS}, or move it on.`;
+    return `the clock still shows ${timeText(nowMs)} after a wait of ${stoodMs} ms\nIs the clock frozen or faked? ${IN_TESTS}, or move it on.`;
   if (code === "CLOCK_BACKWARD" && retryAfterMs < LONG_WAIT_MS && isFaked())
-    return `: the clock was replaced, as by fake timers, and shows ${timeText(nowMs)}. ${IN_TESTS}, or move it on.`;
+    return `${shows}, and was replaced, as by fake timers\n${IN_TESTS}, or move it on.`;
   if (code !== "CLOCK_BACKWARD" || retryAfterMs < LONG_WAIT_MS) return "";
-  const rest = isForgotten ? ". Otherwise wait, or use another node id: a restart with this one can repeat IDs." : ".";
-  return `: the clock ${shows} next ID is due at ${timeText(nowMs + retryAfterMs)}, since the clock was ahead, or faked by a test. ${IN_TESTS}${rest}`;
+  const rest = isForgotten ? " Otherwise wait, or use another node id: a restart with this one can repeat IDs." : "";
+  return `${shows}, and the next ID is due at ${timeText(nowMs + retryAfterMs)}\nWas the clock ahead, or faked by a test? ${IN_TESTS}.${rest}`;
 }

@@ -29,16 +29,16 @@ export function remedyOf(causes: readonly unknown[]): string {
   const { platform, arch } = process;
   const isOneOf = (test: (line: string, code: unknown) => boolean) =>
     causes.some((cause) => test(firstLine(cause), (cause as { code?: unknown } | null)?.code));
-  if (isOneOf((line) => line.startsWith(NONE_FOR))) return "run on a system that has one (docs/reference/platforms.md)";
+  if (isOneOf((line) => line.startsWith(NONE_FOR))) return "Run on a system that has one (docs/reference/platforms.md).";
   if (isOneOf((line) => line.endsWith(OF_ANOTHER_SYSTEM) || OTHER_LIBC.test(line)))
-    return `install on the system that runs the program, or for it: npm install --os=${platform} --cpu=${arch}${platform === "linux" ? " --libc=glibc (Alpine: musl)" : ""}`;
+    return `Install on the system that runs the program, or for it: npm install --os=${platform} --cpu=${arch}${platform === "linux" ? " --libc=glibc (Alpine: musl)" : ""}.`;
   if (isOneOf((line) => line.startsWith("Dynamic require")))
-    return "give the bundle a require by esbuild's --banner (docs/guides/bundling.md)";
+    return "Give the bundle a require by esbuild's --banner (docs/guides/bundling.md).";
   if (isOneOf((line) => line.startsWith("the bundler gives")))
-    return "let the bundler copy .node files and load them: esbuild --loader:.node=copy, webpack node-loader (docs/guides/bundling.md)";
+    return "Let the bundler copy .node files and load them: esbuild --loader:.node=copy, webpack node-loader (docs/guides/bundling.md).";
   if (isOneOf((_, code) => code === "ERR_DLOPEN_DISABLED"))
-    return "allow addons: node --permission --allow-addons, and not --no-addons";
+    return "Allow addons: node --permission --allow-addons, and not --no-addons.";
   if (isOneOf((_, code) => code === "ERR_DLOPEN_FAILED"))
-    return "remove what keeps this system from loading the one that is installed (docs/reference/platforms.md)";
-  return 'install without --omit=optional; in a bundle keep frazil external, or write import "frazil/native" first (docs/guides/bundling.md)';
+    return "Remove what keeps this system from loading the one that is installed (docs/reference/platforms.md).";
+  return 'Install without --omit=optional. In a bundle keep frazil external, or write import "frazil/native" first (docs/guides/bundling.md).';
 }

@@ -109,15 +109,9 @@ export class Port {
       return refusal(Class, code, subject, value, rule, numbers[Slot.MIN], numbers[Slot.MAX], details);
     }
     const retryAfterMs = numbers[Slot.RETRY_AFTER_MS] as number;
-    return withoutRule(
-      Class,
-      code,
-      (answers?.[3] ?? MEANINGS)[status],
-      RETRYABLE.includes(status),
-      retryAfterMs,
-      details,
-      layout ? clockText(code, value, retryAfterMs, layout, isForgotten, stoodMs) : "",
-    );
+    const times = layout && clockText(code, value, retryAfterMs, layout, isForgotten, stoodMs);
+    const said = times || (answers?.[3] ?? MEANINGS)[status];
+    return withoutRule(Class, code, said, RETRYABLE.includes(status), retryAfterMs, details);
   }
 }
 
@@ -154,7 +148,7 @@ export function sharedPort(load: () => Binding<StateFiles>): Port {
       if (!Reflect.set(realm, SHARED_CORE, { abi: Frame.ABI, connect }))
         throw new ConfigError(
           "STATE_CONFLICT",
-          "globalThis is frozen, so copies of frazil cannot share states: freeze it after the first generator",
+          "globalThis is frozen, so copies of frazil cannot share states\nFreeze it after the first generator.",
         );
       ownPort = new Port(binding);
       return ownPort;
@@ -163,7 +157,7 @@ export function sharedPort(load: () => Binding<StateFiles>): Port {
     if (abi !== Frame.ABI) {
       throw new ConfigError(
         "STATE_CONFLICT",
-        `another version of frazil is loaded here, and its states cannot be shared (frame ${abi}, ours ${Frame.ABI}): install one version`,
+        `another version of frazil is loaded here, and its states cannot be shared (frame ${abi}, ours ${Frame.ABI})\nInstall one version.`,
       );
     }
     ownPort = connect();

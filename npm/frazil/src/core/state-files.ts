@@ -9,6 +9,7 @@ import {
   type ErrorCode,
   type ErrorDetails,
   type FrazilError,
+  factOf,
   LeaseError,
   refusal,
   withoutRule,
@@ -167,7 +168,7 @@ export const stateFilesOf = (calls: FileCalls) => ({
     const known = (code ?? CODES[status]) as ErrorCode;
     if (bytes > 0) {
       const text = decode(bytesOf(port).subarray(0, bytes));
-      return new ConfigError(known, text, { field: port.subject, value, rule: text, ...details });
+      return new ConfigError(known, text, { field: port.subject, value, rule: factOf(text), ...details });
     }
     const rule = RULES[numbers[Slot.RULE] as number];
     if (rule) return refusal(ConfigError, known, port.subject, value, rule, undefined, undefined, details);

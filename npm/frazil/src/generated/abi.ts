@@ -184,13 +184,13 @@ export const RETRYABLE = [15, 16, 20, 21];
 
 /** What those mean that no rule explains. */
 export const MEANINGS: { readonly [status: number]: string } = {
-  14: "The generator was closed.",
-  15: "The clock is behind the last tick issued, or behind the first tick this generator may use.",
-  16: "All sequence numbers that the clock and the allowed lead give are used.",
-  17: "The clock shows a time before the epoch of the layout.",
-  18: "The time field of the layout has run out.",
-  20: "The granted window is over and has not been renewed yet.",
-  21: "No lease is held: the last one ended, and another one is asked for.",
+  14: "the generator was closed",
+  15: "the clock is behind the last tick issued, or behind the first tick this generator may use",
+  16: "all sequence numbers that the clock and the allowed lead give are used",
+  17: "the clock shows a time before the epoch of the layout",
+  18: "the time field of the layout has run out",
+  20: "the granted window is over and has not been renewed yet",
+  21: "no lease is held: the last one ended, and another one is asked for",
 };
 
 /** The rules that it answers with, by number. */

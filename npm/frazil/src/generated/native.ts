@@ -18,12 +18,12 @@ export const RETRYABLE = [20];
 
 /** What those mean that no rule explains. */
 export const MEANINGS: { readonly [status: number]: string } = {
-  9: "The file system cannot keep the guarantee of a state file.",
-  10: "The state file is damaged, truncated, a copy, or of another layout.",
-  11: "The state file has reserved time far ahead of the clock.",
-  12: "The state file cannot be made, opened or written; where it was in use, minting stopped for good.",
-  13: "It is not proven on this platform that a state file keeps its guarantee, and the caller has not accepted that.",
-  20: "The granted window is over and has not been renewed yet.",
+  9: "the file system cannot keep the guarantee of a state file",
+  10: "the state file is damaged, truncated, a copy, or of another layout",
+  11: "the state file has reserved time far ahead of the clock",
+  12: "the state file cannot be made, opened or written",
+  13: "state files are not proven on this platform",
+  20: "the granted window is over and has not been renewed yet",
 };
 
 /** The rules that it answers with, by number. */

@@ -1,7 +1,9 @@
 /** What only `Snowflake.local()` has: its options, their checks, and the error where it is not available. */
 import { Host, wrongEntry } from "#binding";
 import { ConfigError, configError } from "../base/errors.js";
+import { unknownKey } from "../base/option-keys.js";
 import { PackageRule } from "../base/package-rules.js";
+import { unshownError } from "../base/value-text.js";
 import { noAddonError, reasonsOf, remedyOf } from "../core/no-addon.js";
 
 export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
@@ -9,15 +11,15 @@ export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
   if (Host.FILES) {
     const reasons = reasonsOf(causes);
     why = reasons
-      ? `. None could be loaded (${reasons}): ${remedyOf(causes)}`
-      : ". FRAZIL_BACKEND=wasm forbids it: unset it";
+      ? `None could be loaded (${reasons}). ${remedyOf(causes)}`
+      : "FRAZIL_BACKEND=wasm forbids it: unset it.";
   }
   const cure = Host.ISOLATES
-    ? ": await leased(env.FRAZIL, ctx)"
-    : ". Elsewhere: await lease(store), or new Snowflake({ node }) with a node id of its own for each process. Workers: await leased(env.FRAZIL, ctx)";
+    ? "Call await leased(env.FRAZIL, ctx)."
+    : "Elsewhere: await lease(store), or new Snowflake({ node }) with a different node id in each process. Workers: await leased(env.FRAZIL, ctx).";
   return new ConfigError(
     "NATIVE_REQUIRED",
-    `Snowflake.local() keeps its state in a file, which takes Node and the native addon${why}${cure}`,
+    `Snowflake.local() keeps its state in a file, which takes Node and the native addon\n${why} ${cure}`,
     Host.FILES ? { cause: noAddonError(causes) } : undefined,
   );
 }
@@ -36,7 +38,12 @@ export function checkLocalOptions(given: Record<string, unknown>): void {
   for (const name of NOT_LOCAL.split(", ")) {
     const owner = name === "signal" ? "Snowflake.localAsync()" : "new Snowflake()";
     if (name in given)
-      throw configError("INVALID_OPTION", name, given[name], `${PackageRule.KNOWN_KEY}: it belongs to ${owner}`);
+      throw unshownError(
+        "INVALID_OPTION",
+        name,
+        given[name],
+        unknownKey("INVALID_OPTION", name, `It belongs to ${owner}.`),
+      );
   }
   if ("node" in given && given["node"] === undefined) {
     throw configError("NODE_REQUIRED", "node", undefined, PackageRule.NODE_LEFT_OUT);

@@ -4,7 +4,7 @@
  */
 import { Host } from "#binding";
 import { monotonicClock, processStartMs, wallClock } from "../base/clock.js";
-import { ClockError, configError, type ErrorCode, type FrazilError, withoutRule } from "../base/errors.js";
+import { ClockError, type ErrorCode, type FrazilError, factOf, withoutRule } from "../base/errors.js";
 import { placeOf, putOwn } from "../base/own-properties.js";
 import { hostRandom } from "../core/host-random.js";
 import type { Port } from "../core/port.js";
@@ -120,29 +120,30 @@ function valueAtFault(field: string, code: ErrorCode, given: Record<string, unkn
 
 /** What to do about a node id that comes from an environment variable, as most do. */
 function variableHint(code: ErrorCode, value: unknown): string {
-  if (code === "NODE_REQUIRED") return "; is the variable that node comes from set?";
+  if (code === "NODE_REQUIRED") return "Is the environment variable set?";
   if (code !== "INVALID_NODE" || value === "none") return "";
-  if (Number.isNaN(value)) return ": NaN is Number() of undefined or of other text; is the environment variable set?";
+  if (Number.isNaN(value)) return "Is the environment variable set? Number(undefined) is NaN.";
   if (typeof value !== "string") return typeHint(value);
-  return value === "" ? ", or its decimal digits: is the environment variable empty?" : ", or its decimal digits";
+  return value === "" ? "Is the environment variable empty?" : "A string must have decimal digits only.";
 }
 
-/** What a value of another type is, for a refusal that asks for a number. */
+/** What to do about a value of another type, for a refusal that asks for a number. */
 const typeHint = (value: unknown): string =>
-  typeof value === "string" || typeof value === "bigint" ? `, not a ${typeof value}` : "";
+  typeof value === "string" || typeof value === "bigint" ? `Pass a number, not a ${typeof value}.` : "";
 
-/** The error for an argument that must be a number: it says if it is text or a `bigint`. */
-export function numberRefusal(error: FrazilError): FrazilError {
-  const { code, field, value, rule } = error;
-  const hint = typeHint(value);
-  return hint ? configError(code, field as string, value, `${rule}${hint}`) : error;
+/** The same error with this before its hint. */
+function withHint(error: FrazilError, hint: string): FrazilError {
+  if (hint) (error as { hint?: string }).hint = `${hint} ${error.hint ?? ""}`.trim();
+  return error;
 }
 
-/** The error of a request to open with a node id that was refused: it says what to do. */
+/** The error for an argument that must be a number: its hint says if it is text or a `bigint`. */
+export const numberRefusal = (error: FrazilError): FrazilError => withHint(error, typeHint(error.value));
+
+/** The error of a request to open with a node id that was refused: its hint says what to do. */
 export function nodeRefusal(error: FrazilError): FrazilError {
   const { code, field, value, rule } = error;
-  const hint = field === "node" && rule !== Rule.NODE_NONE ? variableHint(code, value) : "";
-  return hint ? configError(code, "node", value, `${rule}${hint}`) : error;
+  return field !== "node" || rule === factOf(Rule.NODE_NONE) ? error : withHint(error, variableHint(code, value));
 }
 
 /** The error of a request to open that was refused, with the value that the caller gave. */
@@ -159,9 +160,10 @@ export function openRefusal(port: Port, status: number, given: Record<string, un
     isClock ? layout : undefined,
   );
   if (Host.FILES && code === "CLOCK_BACKWARD") {
-    const meaning = "Opening the state file waits until all that earlier users of it can have issued is over.";
-    const rest = ", or raise startWaitMs: await Snowflake.localAsync() waits without blocking the event loop.";
-    return withoutRule(ClockError, code, meaning, true, error.retryAfterMs as number, undefined, rest);
+    const said =
+      "opening the state file must wait until all that its earlier users can have issued is over\n" +
+      "Or raise startWaitMs: await Snowflake.localAsync() waits without blocking the event loop.";
+    return withoutRule(ClockError, code, said, true, error.retryAfterMs as number);
   }
   return "node" in given || code !== "NODE_REQUIRED" ? nodeRefusal(error) : error;
 }

@@ -316,7 +316,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (Host.THREADS && backend === "wasm" && !unshared && !this.#isPrivate && !session && inWorkerThread()) {
       throw new ConfigError(
         "NATIVE_REQUIRED",
-        "WebAssembly in a worker thread shares no state with the other threads, so a static node id is refused: install the native addon, or pass unshared: true if no other thread has this node id",
+        "WebAssembly in a worker thread shares no state with other threads, so a static node id is refused\nInstall the native addon, or pass unshared: true if no other thread has this node id.",
         { field: "node", value: node, cause: noAddonError(causes) },
       );
     }
@@ -996,8 +996,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       const port = this.#port as Port;
       // Not before: what is read here is written over the refusal in the frame.
       const aheadMs = port.binding.files?.file(port, this.#handle).distrustedMs ?? 0;
-      const times = distrustText(this.#lastRefusedAtMs as number, aheadMs);
-      if (aheadMs > 0) error = retryError(error.code, MEANINGS[status], retryMs, times);
+      if (aheadMs > 0) error = retryError(error.code, distrustText(this.#lastRefusedAtMs as number, aheadMs), retryMs);
     }
     this.#lastRefusal = error;
     this.#session?.refused?.(error);

@@ -101,7 +101,13 @@ export const layoutNames = (): LayoutName[] => rows().map(([name]) => name as La
 export function namedSpec(wanted: LayoutName): CheckedSpec {
   const [name, epochMs, tickMs, unsigned, ...fields] = rows().find(([name]) => name === wanted) ?? [];
   if (!name)
-    throw refusal(ConfigError, "INVALID_LAYOUT", "layout", wanted, `${Rule.KNOWN_LAYOUT}: ${layoutNames().join(", ")}`);
+    throw refusal(
+      ConfigError,
+      "INVALID_LAYOUT",
+      "layout",
+      wanted,
+      `${Rule.KNOWN_LAYOUT}\nUse one of ${layoutNames().join(", ")}.`,
+    );
   return {
     epochMs: parseInt(epochMs as string, 36),
     tickMs: parseInt(tickMs as string, 36),
@@ -120,9 +126,20 @@ export const ANY_ID = { maxId: 0xffff_ffff_ffff_ffffn };
 /** What to do about a value that is no ID. What an object is, is not looked at: a Proxy can refuse it. */
 const inputHint = (input: unknown): string =>
   Number.isInteger(input)
-    ? ": JSON.parse loses digits above, so keep IDs as text"
+    ? "\nJSON.parse loses digits above, so keep IDs as text."
     : typeof input === "object" && input
-      ? ": pass its id; of an array pass each, or use decodeMany or encodeMany"
+      ? "\nPass its id. Of an array pass each, or use decodeMany or encodeMany."
+      : "";
+
+/** A UUID as text. @internal */
+export const UUID = /^[\da-f]{8}-[\da-f-]{27}$/i;
+
+/** What a text is that is no ID in decimal digits. As on the command line, what is shorter is rather mistyped. */
+const textHint = (text: string): string =>
+  UUID.test(text)
+    ? "\nThat is a UUID (128 bits), not a Snowflake ID."
+    : /^(?=.*[a-z])\w{8,13}$/i.test(text)
+      ? "\nIs it base62? base62.decode() of frazil/text reads it."
       : "";
 
 /** The ID as a `bigint`, exactly. @internal */
@@ -130,7 +147,7 @@ export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput, details
   const refuse = (rule: string) => refusal(DecodeError, "INVALID_ID", "id", input, rule, 0, maxId, details);
   let id = input;
   if (typeof id === "string") {
-    if (!/^(0|[1-9]\d*)$/.test(id)) throw refuse(Rule.ID_TEXT);
+    if (!/^(0|[1-9]\d*)$/.test(id)) throw refuse(Rule.ID_TEXT + textHint(id));
     // An ID has at most 20 digits. A longer text is cut after 21, since converting it would take long.
     id = BigInt(id.slice(0, 21));
   } else if (typeof id !== "bigint") {

@@ -383,7 +383,8 @@ export class Layout<P extends string = string> {
       const list = names.join(", ");
       const unknown = given.find((name) => !names.includes(name));
       const hint = unknown === undefined ? "" : hintOf(unknown, list, "");
-      throw describedError("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${list}${hint}; or be a number`);
+      const cure = `Pass { ${list} }, or a number.`;
+      throw describedError("INVALID_NODE", "node", node, `${Rule.PART_NAMES}\n${[hint, cure].join(" ").trim()}`);
     }
     return parts.reduce(
       (id, [name, count]) => id * count + whole("INVALID_NODE", `node.${name}`, own[name as P], 0, count - 1),
@@ -447,7 +448,7 @@ function builtIn(name: LayoutName): Layout {
   if (!layout) {
     const known = layoutNames();
     const hint = typeof name === "string" && !known.includes(name) && hintOf(name, known.join(", "), "");
-    if (hint) throw invalid("layout", name, `${Rule.KNOWN_LAYOUT}: ${hint.slice(2, -1)}`);
+    if (hint) throw invalid("layout", name, `${Rule.KNOWN_LAYOUT}\n${hint}`);
     layout = layoutOf(namedSpec(name));
     builtIns.set(name, layout);
   }

@@ -40,7 +40,7 @@ function copyField(field: LayoutField): LayoutField {
 /** A checked copy of a definition, and where its fields are. */
 export function checkedSpec(spec: LayoutSpec): readonly [checked: CheckedSpec, shape: Shape] {
   if (layoutNames().includes(spec as never))
-    throw invalid("layout", spec, `${PackageRule.AN_OBJECT}, or use Layout.named(${show(spec)})`);
+    throw invalid("layout", spec, `${PackageRule.AN_OBJECT}\nUse Layout.named(${show(spec)}).`);
   const { epochMs: epoch, tickMs = 1, unsigned = false, fields } = checkKeys("INVALID_LAYOUT", "layout", spec, SPEC);
   if (!Array.isArray(fields)) throw invalid("fields", fields, PackageRule.FIELD_LIST);
   if (typeof unsigned !== "boolean") throw invalid("unsigned", unsigned, PackageRule.TRUE_OR_FALSE);
@@ -53,7 +53,7 @@ export function checkedSpec(spec: LayoutSpec): readonly [checked: CheckedSpec, s
     throw invalid(
       "epochMs",
       epoch,
-      `${Rule.WHOLE_NUMBER}: Unix milliseconds or a valid Date${timeHint(epochMs)}`,
+      Rule.WHOLE_NUMBER + (timeHint(epochMs) || "\nPass Unix milliseconds or a valid Date."),
       Number.MAX_SAFE_INTEGER,
     );
   if (epochMs >= SECONDS_START && epochMs < SECONDS_END) throw invalid("epochMs", epoch, Rule.NOT_SECONDS);

@@ -6,12 +6,12 @@ import { Rule } from "../generated/rules.js";
 
 /** What to do about a time that is none, or that is in another unit. */
 export function timeHint(time: unknown, isInSeconds?: (seconds: number) => boolean): string {
-  if (typeof time === "string") return ": new Date(text)";
-  if (Number.isNaN(time)) return ": look at what the Date was made from";
+  if (typeof time === "string") return "\nPass new Date(text).";
+  if (Number.isNaN(time)) return "\nLook at what the Date was made from.";
   // The rule of an epoch names both.
   if (isInSeconds === undefined) return "";
-  if (typeof time !== "number") return ", or a Date";
-  return isInSeconds(Math.floor(time)) ? ": is it in seconds?" : "";
+  if (typeof time !== "number") return "\nA Date is accepted too.";
+  return isInSeconds(Math.floor(time)) ? "\nIs it in seconds?" : "";
 }
 
 /** A time that need not be in the range of a layout, in Unix milliseconds. */

@@ -24,15 +24,15 @@ export interface LeaseContext extends StoreContext {
 export function inWorkers(): string | undefined {
   const { navigator } = globalThis as { navigator?: { userAgent?: unknown } };
   return navigator?.userAgent === "Cloudflare-Workers"
-    ? "in a Worker, lease() takes another node id in each request. Call leased() of frazil/workers, which has one for all requests of an isolate"
+    ? "In a Worker, lease() takes another node id in each request. Call leased() of frazil/workers, which has one for all requests of an isolate."
     : undefined;
 }
 
 /** What to do if every node id is held. */
 function whenHeld({ isUncopied, manyHere }: LeaseContext): string {
   if (isUncopied)
-    return "there were more isolates than node ids within a window. Shorten windowMs, widen the range of node ids, or pass a layout with more of them in another scope, whose IDs go to another column";
-  return inWorkers() ?? manyHere?.() ?? "stop a holder, or widen the range of node ids";
+    return "Shorten windowMs, widen the range of node ids, or start a scope, and a column, with a layout that has more node bits.";
+  return inWorkers() ?? manyHere?.() ?? "Stop a holder, or widen the range of node ids.";
 }
 
 /** What to write for the layout that `layoutText` wrote as `text`. */
@@ -49,10 +49,14 @@ function toPass(text: string): string {
 function sharedMessage({ sharedWith, freeAtMs }: Refusal, waitMs: number, where: string): string {
   const own =
     freeAtMs === undefined
-      ? `the scope has no node id of its own ${where}`
-      : `every node id of the scope is held ${where}. The next one is free in ${waitMs} ms, unless its holder renews it`;
-  return `${own}, and no node id can be made: the layout has none beyond ${sharedWith}. See docs/guides/migrating`;
+      ? `the scope has no node id ${where}`
+      : `all node ids of the scope are in use ${where}. The next one is free in ${waitMs} ms, unless its holder renews it`;
+  return `${own}, and the layout has none beyond ${sharedWith}\nSee docs/guides/migrating.`;
 }
+
+/** Why a scope has a fence. */
+const FENCED =
+  "The store is another one than before (a failover, a restore), rows were lost or deleted, programs of the scope have different incarnation options, or fence() was called.";
 
 /** The error for a refusal of the store. `cause`: why a node id that it had granted was given back. @internal */
 export function refusalError(
@@ -71,7 +75,7 @@ export function refusalError(
     case "layout":
       return new LeaseError(
         "LAYOUT_MISMATCH",
-        `the scope ${context.where} was initialised for the layout "${answer.layout}", and this generator has "${layout}": pass ${toPass(`${answer.layout}`)}, or initialise another scope, whose IDs go to another column`,
+        `the scope ${context.where} was initialised for the layout "${answer.layout}", and this generator has "${layout}"\nPass ${toPass(`${answer.layout}`)}, or initialise another scope, whose IDs go to another column.`,
         { field: "layout", value: layout },
       );
     case "window":
@@ -93,19 +97,19 @@ export function refusalError(
         );
       return new LeaseError(
         "NODE_IDS_EXHAUSTED",
-        `every node id is held ${context.where}. The next one is free in ${waitMs} ms, unless its holder renews it: ${whenHeld(context)}`,
+        `all node ids are in use ${context.where}. The next one is free in ${waitMs} ms, unless its holder renews it\n${whenHeld(context)}`,
         wait,
       );
     case "fenced":
       if (verb === "renew")
         return new LeaseError(
           "LEASE_LOST",
-          `the fence of the scope is beyond this window, so the node id may be granted to another holder ${context.where}: the store is another one than before (a failover, a restore), rows were lost or deleted, programs of the scope have different incarnation options, or fence() was called`,
+          `the fence of the scope is beyond this window, so another holder may get the node id ${context.where}\n${FENCED}`,
           { retryable: true },
         );
       return new LeaseError(
         "NODE_IDS_EXHAUSTED",
-        `no node id can be granted ${context.where} until its fence has passed, in ${waitMs} ms: the store is another one than before (a failover, a restore), rows were lost or deleted, programs of the scope have different incarnation options, or fence() was called`,
+        `no node id can be granted ${context.where} until its fence has passed, in ${waitMs} ms\n${FENCED}`,
         wait,
       );
     case "taken":
@@ -124,7 +128,7 @@ export function refusalError(
     default:
       return new LeaseError(
         "STORE_REFUSED",
-        `the answer is neither a lease nor a refusal with a known reason, ${context.where}: see LeaseStore in docs/reference/stores.md`,
+        `the answer is neither a lease nor a refusal with a known reason, ${context.where}\nSee LeaseStore in docs/reference/stores.md.`,
         { field: "reason", value: answer?.reason },
       );
   }
@@ -132,6 +136,6 @@ export function refusalError(
 
 /** The error for an operation of the store that took too long. @internal */
 export function timeoutError(verb: string, timeoutMs: number, context: LeaseContext): FrazilError {
-  const within = timeoutMs > 0 ? `within ${timeoutMs} ms` : "yet, and maxAsyncWaitMs is 0: nothing was waited for,";
+  const within = timeoutMs > 0 ? `within ${timeoutMs} ms` : "yet, and maxAsyncWaitMs is 0, so nothing was waited for,";
   return noAnswer(verb, within, context);
 }

@@ -41,8 +41,8 @@ export function listenersOf(listeners: Listeners, event: string, listener: unkno
   const names = Object.keys(listeners);
   if (!names.includes(event)) {
     const known = names.join(", ");
-    const hint = typeof event === "string" ? hintOf(event, known) : ` (one of ${known})`;
-    throw configError("INVALID_ARGUMENT", "event", event, PackageRule.KNOWN_KEY + hint);
+    const hint = typeof event === "string" ? hintOf(event, known) : `Use one of ${known}.`;
+    throw configError("INVALID_ARGUMENT", "event", event, `must be the name of an event\n${hint}`);
   }
   if (typeof listener !== "function") throw configError("INVALID_ARGUMENT", "listener", listener, PackageRule.FUNCTION);
   return listeners[event as keyof LeaseEvents];

@@ -91,7 +91,7 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
 function skewText(skewMs: number, hasStoreTime: boolean): string {
   const side = skewMs > 0 ? "ahead of" : "behind";
   const other = hasStoreTime ? "" : ', or use time: "store"';
-  return `the clock of this machine is ${Math.abs(skewMs)} ms ${side} the store's: set one of them${other}`;
+  return `the clock of this machine is ${Math.abs(skewMs)} ms ${side} the store's\nSet one of them${other}.`;
 }
 
 /** Adds the lease to the condition of the generator, with its warnings. */
@@ -107,7 +107,8 @@ function leasedHealth(
       `the lease was not renewed at the last ${failures === 1 ? "attempt" : `${failures} attempts`}${problem ? `: ${problem.message}` : ""}`,
     );
   if (randomHint) warnings.push(randomHint);
-  if (untilMs !== undefined && 2 * Math.abs(skewMs) >= windowMs) warnings.push(skewText(skewMs, hasStoreTime));
+  if (untilMs !== undefined && 2 * Math.abs(skewMs) >= windowMs)
+    warnings.push(skewText(skewMs, hasStoreTime).replace("\n", ". "));
   return { ...health, warnings, lease };
 }
 

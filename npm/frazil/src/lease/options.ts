@@ -1,5 +1,6 @@
 /** The options of leases, checked. */
 import { configError } from "../base/errors.js";
+import { unknownKey } from "../base/option-keys.js";
 import { PackageRule } from "../base/package-rules.js";
 import { Rule } from "../generated/rules.js";
 import { signalOf } from "../generator/options.js";
@@ -45,7 +46,12 @@ export function checkedLease(store: unknown, options: unknown, host: LeaseHost):
   const given = checkGiven(options, host.known, NOT_LEASED) as Record<string, unknown>;
   for (const name of NOT_LEASED.split(", ")) {
     if (name in given)
-      throw configError("INVALID_OPTION", name, given[name], `${PackageRule.KNOWN_KEY}: it belongs to new Snowflake()`);
+      throw configError(
+        "INVALID_OPTION",
+        name,
+        given[name],
+        unknownKey("INVALID_OPTION", name, "It belongs to new Snowflake()."),
+      );
   }
   for (const [name, value] of Object.entries(host.defaults)) if (given[name] === undefined) given[name] = value;
   const { scope, windowMs, node, owner = host.owner?.(), time, renew, signal, ...rest } = given;

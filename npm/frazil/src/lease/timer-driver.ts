@@ -53,7 +53,7 @@ export class LeaseTimerDriver extends LeaseHolder {
       const { scope } = this.options;
       const count = [...LeaseTimerDriver.#open].filter((each) => each.isHolding && each.options.scope === scope).length;
       return count > MANY
-        ? `this thread has ${count} leases of scopes with that name, and each call of lease() takes a node id. Call it once, when the program starts`
+        ? `This thread has ${count} leases of scopes with that name, and each call of lease() takes a node id. Call it once, when the program starts.`
         : undefined;
     };
     return { ...super.context, manyHere };

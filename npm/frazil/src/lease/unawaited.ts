@@ -14,7 +14,9 @@ export function refusingUntilAwaited(call: string): <T>(promise: Promise<T>) => 
   const refusals = ownOf<PropertyDescriptorMap>({});
   for (const name of CALLS.split(" ")) {
     const value = () => {
-      throw new ConfigError("INVALID_ARGUMENT", `${name}() is called on a promise: await ${call}`, { field: "this" });
+      throw new ConfigError("INVALID_ARGUMENT", `${name}() was called on a promise\nWrite await ${call}.`, {
+        field: "this",
+      });
     };
     refusals[name] = ownOf({ value });
   }

@@ -69,5 +69,5 @@ export const refusal = registerAddons(load)
   ? undefined
   : new ConfigError(
       "NATIVE_REQUIRED",
-      "frazil/native was imported after the first generator was made, which runs on WebAssembly because no native addon was found: import frazil/native before that, best in the first line of the program",
+      "frazil/native was imported after the first generator was made, which runs on WebAssembly\nImport frazil/native before that, best in the first line of the program.",
     );

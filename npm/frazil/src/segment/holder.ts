@@ -353,13 +353,13 @@ export abstract class SegmentHolder {
     const left = this.#left + this.ahead;
     let what = "every number is used";
     if (this.#isNew) what = "no number was allocated yet";
-    else if (left > 0)
-      what = `the call wants ${count} numbers, of which ${left} are there: ask for fewer, or raise maxStep,`;
+    else if (left > 0) what = `the call wants ${count} numbers, of which ${left} are there,`;
     const why = problem?.message ?? "the store has not answered yet";
+    const fewer = !this.#isNew && left > 0 ? " Ask for fewer, or raise maxStep." : "";
     const retryAfterMs = this.#retryMs;
     return new LeaseError(
       "SEGMENT_EXHAUSTED",
-      `${what} ${this.context.where}: ${why}. Retry after ${retryAfterMs} ms.`,
+      `${what} ${this.context.where}: ${why}\nRetry after ${retryAfterMs} ms.${fewer} ${problem?.hint ?? ""}`.trim(),
       { retryable: true, retryAfterMs, cause: problem },
     );
   }

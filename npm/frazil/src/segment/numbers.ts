@@ -132,7 +132,7 @@ export class SegmentNumbers {
     if (state.open?.deref() !== undefined)
       throw new ConfigError(
         "STATE_CONFLICT",
-        `this store object has an open Segment of the tag ${JSON.stringify(tag)}: use or close it`,
+        `this store object has an open Segment of the tag ${JSON.stringify(tag)}\nUse it, or close it.`,
         { field: "tag", value: tag },
       );
     this.tag = tag;

@@ -55,7 +55,7 @@ export function manualClock(startMs: number | Date = START_MS): ManualClock {
         "ms",
         ms,
         0,
-        "must be a finite number of milliseconds, 0 or more. To go back, set clock.nowMs",
+        "must be a finite number of milliseconds, 0 or more\nTo go back, set clock.nowMs.",
       );
       nowMs = checkedTime("nowMs", nowMs + stepMs);
       return nowMs;

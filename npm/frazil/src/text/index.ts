@@ -220,7 +220,7 @@ interface Differences {
 }
 
 /** The rule of an alphabet whose digits cannot be told in words. */
-const ITS_DIGITS = `${Rule.TEXT_ALPHABET}: {max}`;
+const ITS_DIGITS = `${Rule.TEXT_ALPHABET}\nThe alphabet is {max}`;
 
 /** The form of an alphabet. `rule` is the rule that other characters break, in which `{max}` is the alphabet. */
 function form(alphabet: string, rule: string, { others = [], scale = 1 }: Differences = {}): FixedForm {

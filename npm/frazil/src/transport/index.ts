@@ -80,8 +80,8 @@ function idOf(shape: Pick<Shape, "maxId">, field: string, input: unknown, next =
   } catch (error) {
     if (!FrazilError.is(error)) throw error;
     const isRounded = Number.isInteger(input) && !Number.isSafeInteger(input);
-    const hint = isRounded ? ", in SQL by CAST(id AS TEXT)" : next;
-    throw refusal(DecodeError, error.code, field, input, error.rule + hint, 0, 0, details);
+    const hint = isRounded ? `${error.hint} In SQL: CAST(id AS TEXT).` : (error.hint ?? next);
+    throw refusal(DecodeError, error.code, field, input, `${error.rule}\n${hint}`, 0, 0, details);
   }
 }
 
@@ -127,10 +127,10 @@ function resultOf<R>(field: string, given: unknown, rule: string, call: () => R 
  *   `JSON.stringify`, a function that it calls, or `Response` threw.
  */
 export function json<T>(value: JsonInput<T>, init?: JsonResponseInit): JsonResponse {
-  const rule = "must be a value that has a JSON text, such as null: no cycle, and not too deep";
+  const rule = "must be a value that has a JSON text, such as null, without a cycle, and not too deep";
   const text = resultOf("value", value, rule, () => JSON.stringify(value, jsonReplacer));
   // Bytes, because the host gives a text a content type of its own, and then nobody knows whether `init` had one.
-  return resultOf("init", init, "must fit a response with a body. Without one: new Response(null, init)", () => {
+  return resultOf("init", init, "must fit a response with a body\nWithout a body: new Response(null, init).", () => {
     const response = new Response(new TextEncoder().encode(text), init as ResponseInit);
     if (!response.headers.has("content-type")) response.headers.set("content-type", "application/json");
     return response as JsonResponse;
@@ -154,7 +154,7 @@ export function json<T>(value: JsonInput<T>, init?: JsonResponseInit): JsonRespo
 export function readIds<T, K extends string>(value: T, ...keys: [K, ...K[]]): WithIds<T, K> {
   const names = new Set<string>(keys);
   if (!keys.length || keys.some((key) => typeof key !== "string")) {
-    throw refusal(ConfigError, "INVALID_ARGUMENT", "keys", keys, "must be strings, one at least");
+    throw refusal(ConfigError, "INVALID_ARGUMENT", "keys", keys, "must be at least one string");
   }
   return withIds(value, names) as WithIds<T, K>;
 }
@@ -230,5 +230,5 @@ function withIds(root: unknown, names: ReadonlySet<unknown>): unknown {
  */
 export function toSql(id: IdInput): string {
   const exact = idOf(ANY_ID, "id", id);
-  return `${idOf(SIGNED_ID, "id", exact, ": bind layout.toSigned(id) as text")}`;
+  return `${idOf(SIGNED_ID, "id", exact, "Bind layout.toSigned(id) as text.")}`;
 }

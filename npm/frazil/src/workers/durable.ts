@@ -11,7 +11,7 @@
 import { Layout, type LayoutInput, Snowflake, type SnowflakeOptions } from "frazil";
 import { drawRandom } from "../asking/kernel-random.js";
 import { wallClock } from "../base/clock.js";
-import { ConfigError, configError, type FrazilError, LeaseError } from "../base/errors.js";
+import { configError, type FrazilError, LeaseError } from "../base/errors.js";
 import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
 import { Slot } from "../generated/abi.js";
 import { CeilingCall, CODES, RULES, SUBJECTS } from "../generated/lease.js";
@@ -39,8 +39,8 @@ export interface DurableOptions<L extends LayoutInput = LayoutInput>
 
 const KNOWN = "scope, node, layout, epochMs, maxLeadMs, maxAsyncWaitMs, sequenceStart";
 const NODE_RULE =
-  "must be given: a number that no other generator has whose IDs meet these. For IDs that stay in this object, node: 0; for those that " +
-  "meet the IDs of other objects, leased(env.FRAZIL) gives each isolate a node id of its own";
+  "must be given\nNo other generator whose IDs meet these may have it. For IDs that stay in this object: node: 0. For those that meet the " +
+  "IDs of other objects: leased(env.FRAZIL), which gives each isolate its own node id.";
 
 const TABLE = `CREATE TABLE IF NOT EXISTS frazil_ceilings (
   scope TEXT NOT NULL,
@@ -174,7 +174,7 @@ class CeilingSession implements Session {
       throw new LeaseError(
         "LAYOUT_MISMATCH",
         `the scope "${scope}" of this object has IDs of the layout ${String(other["layout"])}, and this generator has ` +
-          `${layoutText}: use that layout, or another scope, whose IDs go to another column`,
+          `${layoutText}\nUse that layout, or another scope, whose IDs go to another column.`,
         {},
       );
     if (row !== undefined) return { mark: row["mark"], untilMs: row["until_ms"] };
@@ -296,14 +296,18 @@ export function durable<const L extends LayoutInput = "edge">(
 ): Snowflake<L> {
   const storage = (ctx as ObjectState | undefined)?.storage;
   if (typeof storage?.transactionSync !== "function")
-    throw configError("INVALID_ARGUMENT", "ctx", ctx, "must be the state of a Durable Object: this.ctx in its class");
+    throw configError(
+      "INVALID_ARGUMENT",
+      "ctx",
+      ctx,
+      "must be the state of a Durable Object\nPass this.ctx of its class.",
+    );
   const given = checkGiven(options, KNOWN) as Record<string, unknown>;
   const { scope = "default", node, layout: of = "edge", epochMs, ...rest } = given;
   if (!isScope(scope)) throw configError("INVALID_OPTION", "scope", scope, Rule.NAME_SYNTAX);
   const named = Layout.from(of as LayoutInput);
   const layout = epochMs === undefined ? named : named.with({ epochMs: epochMs as number | Date });
-  if (node === undefined)
-    throw new ConfigError("NODE_REQUIRED", NODE_RULE, { field: "node", value: node, rule: NODE_RULE });
+  if (node === undefined) throw configError("NODE_REQUIRED", "node", node, NODE_RULE);
   const isWithout = node === "none" && layout.fields.every(({ kind }) => kind !== "node");
   const number = isWithout ? 0 : layout.joinNode(nodeGiven(node) as number);
   const spaces = spacesOf(ctx, storage);

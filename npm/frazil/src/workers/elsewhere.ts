@@ -11,8 +11,8 @@ export { DurableObjectStore, LOCATION_HINTS, locationHintOf } from "../stores/du
 function refuse(used: string): never {
   throw new LeaseError(
     "STORE_REFUSED",
-    `${used} of frazil/workers needs Cloudflare's runtime: run it in a Worker, with wrangler dev, @cloudflare/vite-plugin or ` +
-      'miniflare, and let the bundler resolve the export condition "workerd". Elsewhere, use lease() of frazil/lease with a store',
+    `${used} of frazil/workers needs Cloudflare's runtime\nRun it in a Worker, with wrangler dev, @cloudflare/vite-plugin or ` +
+      'miniflare, and let the bundler resolve the export condition "workerd". Elsewhere, use lease() of frazil/lease with a store.',
   );
 }
 

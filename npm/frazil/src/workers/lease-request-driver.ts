@@ -32,7 +32,7 @@ const CURES: { readonly [code: string]: string } = {
 };
 const MEANT = /* @__PURE__ */ Object.entries(MEANINGS).map(([status, meaning]): [string, string] => {
   const cure = CURES[CODES[status as never] as string];
-  return [status, cure === undefined ? meaning : `${meaning} ${cure}`];
+  return [status, cure === undefined ? meaning : `${meaning}\n${cure}`];
 });
 const ANSWERS: Answers = [{}, {}, {}, /* @__PURE__ */ Object.fromEntries(MEANT)];
 
@@ -46,7 +46,7 @@ export class LeaseRequestDriver extends LeaseHolder {
   #askedMs = wallClock();
   readonly answers = ANSWERS;
   readonly closed =
-    ", which all requests of the isolate share: do not call close() in a request. The next await leased() makes another one";
+    ", which all requests of the isolate share\nDo not call close() in a request. The next await leased() makes another one.";
   protected generator!: GeneratorView;
   protected isClosing = false;
 

@@ -1,7 +1,7 @@
 /** `leased()`: the generator of an isolate, whose node id is leased. It is called in each request. */
 import { Layout, type LayoutInput } from "frazil";
 import { wallClock } from "../base/clock.js";
-import { ConfigError } from "../base/errors.js";
+import { withoutValue } from "../base/value-text.js";
 import { nodeGiven } from "../generator/request.js";
 import { WORKER_LEASE_DEFAULTS } from "../lease/defaults.js";
 import type { LeaseOptions } from "../lease/index.js";
@@ -83,20 +83,13 @@ const isInUse = ({ driver }: Entry) => driver.isInUse;
 function checkSources(scopes: Scopes): void {
   sources = sources.filter((known) => known !== scopes && [...known.values()].some(isInUse));
   if (sources.length === MAX_SOURCES)
-    throw new ConfigError(
-      "INVALID_ARGUMENT",
-      `source is the ${MAX_SOURCES + 1}th object in this isolate: ${SOURCE_RULE}`,
-      {
-        field: "source",
-        rule: SOURCE_RULE,
-      },
-    );
+    throw withoutValue("INVALID_ARGUMENT", "source", `the ${MAX_SOURCES + 1}th object in this isolate`, SOURCE_RULE);
   sources.push(scopes);
 }
 
 const SOURCE_RULE =
-  "must be the same object in each request, since each one has a node id of its own: pass env.FRAZIL itself, and keep what a " +
-  "library that wraps env, a call of jurisdiction() or a constructor of a store returns in a variable of the module";
+  "must be the same object in each request, since each one has its own node id\nPass env.FRAZIL itself, and keep what a library that " +
+  "wraps env, a call of jurisdiction() or a constructor of a store returns in a variable of the module.";
 
 /** What the last call was given and got, if the same object means the same in the next call. */
 let last: { source: unknown; options: Options | undefined; scope: unknown; entry: Entry } | undefined;

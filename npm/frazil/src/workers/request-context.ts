@@ -79,7 +79,7 @@ export function requireRequest(used: string, example: string): void {
     crypto.getRandomValues(new Uint8Array(1));
   } catch (cause) {
     const where = "was called at module scope, where a Worker has no clock, random numbers or I/O";
-    throw new ConfigError("STATE_CONFLICT", `${used} ${where}: call it in each request, as in ${example}`, { cause });
+    throw new ConfigError("STATE_CONFLICT", `${used} ${where}\nCall it in each request, as in ${example}.`, { cause });
   }
 }
 
@@ -114,6 +114,6 @@ export function checkSame(
 ): void {
   const [name, before] = differenceOf(first, given, meaningOf) ?? [];
   if (name === undefined) return;
-  const rule = `must be as in the first call of ${call}, ${textOf(before)}: an isolate has one ${why}`;
+  const rule = `must be as in the first call of ${call}, ${textOf(before)}\nAn isolate has one ${why}.`;
   throw configError("STATE_CONFLICT", name, given?.[name], rule);
 }

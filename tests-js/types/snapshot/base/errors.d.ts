@@ -5,6 +5,7 @@ export interface ErrorDetails {
     readonly field?: string;
     readonly value?: unknown;
     readonly rule?: string;
+    readonly hint?: string;
     readonly retryAfterMs?: number;
     readonly maxCount?: number;
     readonly issued?: number;
@@ -17,6 +18,7 @@ export declare class FrazilError extends Error {
     readonly field?: string;
     readonly value?: unknown;
     readonly rule?: string;
+    readonly hint?: string;
     readonly retryAfterMs?: number;
     readonly maxCount?: number;
     readonly issued?: number;

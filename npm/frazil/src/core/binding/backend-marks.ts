@@ -55,7 +55,7 @@ export function mark(host: MarkHost): void {
   unmark();
   throw new ConfigError(
     "STATE_CONFLICT",
-    "the native addon of frazil is used in another thread or realm of this process, and WebAssembly shares no state with it, so a node id is refused here: use one backend in all of them. Install frazil and its addon where each finds them (a bundler must leave frazil external), or set FRAZIL_BACKEND for the whole process; or pass unshared: true if no other thread has this node id",
+    "another thread or realm of this process uses the native addon, and WebAssembly shares no state with it\nUse one backend in all of them: install frazil and its addon where each finds them (a bundler must leave frazil external), or set FRAZIL_BACKEND for the whole process. Or pass unshared: true if no other thread has this node id.",
     { field: "node" },
   );
 }
@@ -98,7 +98,7 @@ function setMarkVariable({ builtin, maySet }: MarkHost): () => void {
   } catch (cause) {
     throw new ConfigError(
       "STATE_CONFLICT",
-      "WebAssembly cannot tell the native addon in other threads that it is used, because process.env cannot be written: leave it as it is until the first generator is made (in Deno allow FRAZIL_WASM_PROCESS, or all), or pass unshared: true if no other thread has this node id",
+      "process.env cannot be written, so WebAssembly cannot tell the native addon in other threads that it is used\nLeave process.env as it is until the first generator is made (in Deno allow FRAZIL_WASM_PROCESS, or all), or pass unshared: true if no other thread has this node id.",
       { field: "node", cause },
     );
   }

@@ -1,10 +1,10 @@
 /** FRAZIL_BACKEND, which forces one backend. */
 
 import { mayRead } from "../../base/environment.js";
-import { ConfigError } from "../../base/errors.js";
+import { configError } from "../../base/errors.js";
 import type { Backend } from "../boundary.js";
 
-const RULE = "must be native or wasm";
+const RULE = 'must be "native" or "wasm"';
 
 /**
  * The backend that the environment forces, if it does.
@@ -20,9 +20,5 @@ export function forcedBackend(): Backend | undefined {
   }
   if (!forced) return undefined;
   if (forced === "native" || forced === "wasm") return forced;
-  throw new ConfigError("INVALID_OPTION", `FRAZIL_BACKEND is ${JSON.stringify(forced)}: ${RULE}`, {
-    field: "FRAZIL_BACKEND",
-    value: forced,
-    rule: RULE,
-  });
+  throw configError("INVALID_OPTION", "FRAZIL_BACKEND", forced, RULE);
 }

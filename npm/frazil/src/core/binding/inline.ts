@@ -27,11 +27,10 @@ function isServer(): boolean {
 }
 
 const REMEDY =
-  'tell the bundler that the program runs on Node (esbuild: --platform=node; Rollup: resolve({ exportConditions: ["node"] })), or keep frazil external (docs/guides/bundling.md)';
+  'Tell the bundler that the program runs on Node (esbuild: --platform=node; Rollup: resolve({ exportConditions: ["node"] })), or keep frazil external (docs/guides/bundling.md).';
 
 /** What a refusal says where this entry is the wrong one. */
-export const wrongEntry = (): string =>
-  isServer() ? `. This is the entry of frazil for browsers: in Node, ${REMEDY}` : "";
+export const wrongEntry = (): string => (isServer() ? `This is the entry of frazil for browsers. ${REMEDY}` : "");
 
 /** The bytes of the module. */
 const wasmBytes = () => Uint8Array.from(atob(wasmText), (character) => character.charCodeAt(0));
@@ -46,20 +45,18 @@ export function load(): Binding {
   if (forced === "native")
     throw new ConfigError(
       "NATIVE_REQUIRED",
-      `FRAZIL_BACKEND asks for the native addon, and this entry of frazil has none: it is the one for browsers and Deno. ${
-        isServer()
-          ? `In Node, ${REMEDY}`
-          : 'In Deno, createRequire(import.meta.url)("frazil") loads the addon (deno run -A)'
+      `FRAZIL_BACKEND asks for the native addon, and this entry of frazil, for browsers and Deno, has none\n${
+        isServer() ? REMEDY : 'In Deno, createRequire(import.meta.url)("frazil") loads the addon (deno run -A).'
       }`,
     );
   const binding = bindExports(() => {
     checkByteOrder();
     return instanceOf(new WebAssembly.Module(wasmBytes()));
-  }, " (a page allows it with script-src 'wasm-unsafe-eval')");
+  }, "A page allows it with script-src 'wasm-unsafe-eval'.");
   if (isServer() && forced === undefined)
     globalThis.process?.emitWarning("frazil runs on WebAssembly, because this is its entry for browsers, in Node", {
       code: "FRAZIL_WASM",
-      detail: `WebAssembly shares no state between worker threads, and has no Snowflake.local(). To have the addon, ${REMEDY}. FRAZIL_BACKEND=wasm chooses WebAssembly without this warning.`,
+      detail: `WebAssembly shares no state between worker threads, and has no Snowflake.local(). To have the addon: ${REMEDY} FRAZIL_BACKEND=wasm chooses WebAssembly without this warning.`,
     });
   return binding;
 }

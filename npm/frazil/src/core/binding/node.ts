@@ -225,7 +225,7 @@ function loadWasm(): Binding<StateFiles> {
   if (abi !== Frame.ABI) {
     throw new ConfigError(
       "STATE_CONFLICT",
-      `another version of frazil runs on WebAssembly in this thread, and its states cannot be shared (frame ${abi}, ours ${Frame.ABI}): install one version`,
+      `another version of frazil runs on WebAssembly in this thread, and its states cannot be shared (frame ${abi}, ours ${Frame.ABI})\nInstall one version.`,
     );
   }
   return binding;
@@ -267,7 +267,7 @@ export function load(): Binding<StateFiles> {
   if (forced === "native") {
     throw new ConfigError(
       "NATIVE_REQUIRED",
-      `FRAZIL_BACKEND asks for the native addon, and none could be loaded: ${reasons}. To have one, ${remedyOf(causes)}`,
+      `FRAZIL_BACKEND asks for the native addon, and none could be loaded: ${reasons}\n${remedyOf(causes)}`,
       { cause: noAddonError(causes) },
     );
   }
@@ -327,6 +327,6 @@ function warnOnce(reasons: string, remedy: string): void {
   if (!isFirstToWarn()) return;
   process.emitWarning(`frazil runs on WebAssembly, because no native addon could be loaded: ${reasons}`, {
     code: NOTE,
-    detail: `WebAssembly shares no state between worker threads, and has no Snowflake.local(). To have the addon, ${remedy}. FRAZIL_BACKEND=wasm chooses WebAssembly without this warning.`,
+    detail: `WebAssembly shares no state between worker threads, and has no Snowflake.local(). ${remedy} FRAZIL_BACKEND=wasm chooses WebAssembly without this warning.`,
   });
 }

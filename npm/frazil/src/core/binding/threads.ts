@@ -21,7 +21,7 @@ export function isWorkerThread(threads: { readonly isMainThread: boolean } | und
   if (globalThis.process?.versions?.node === undefined) return false;
   throw new ConfigError(
     "NATIVE_REQUIRED",
-    "frazil cannot find out whether this is a worker thread, because node:worker_threads cannot be loaded (Node 21 and 22.0 to 22.2 have no process.getBuiltinModule), so on WebAssembly a static node id is refused: update Node, or pass unshared: true if no other thread has this node id",
+    "it is unknown whether this is a worker thread, where WebAssembly allows no static node id\nnode:worker_threads cannot be loaded (Node 21 and 22.0 to 22.2 have no process.getBuiltinModule). Update Node, or pass unshared: true if no other thread has this node id.",
     { field: "node" },
   );
 }

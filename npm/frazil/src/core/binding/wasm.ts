@@ -1,6 +1,6 @@
 /** The WebAssembly binding: a compiled module, or the exports of its instance. */
 
-import { ConfigError } from "../../base/errors.js";
+import { ConfigError, oneLine } from "../../base/errors.js";
 import type { Binding, Calls } from "../boundary.js";
 
 /** The exports of the module. */
@@ -12,7 +12,7 @@ export interface Exports extends Calls {
 
 /** The error if WebAssembly is not available. */
 export const wasmUnavailable = (cause: unknown, reasons = String(cause), hint = ""): ConfigError =>
-  new ConfigError("WASM_UNAVAILABLE", `WebAssembly cannot be used here${hint}: ${reasons}`, { cause });
+  new ConfigError("WASM_UNAVAILABLE", `WebAssembly cannot be used here: ${oneLine(reasons)}\n${hint}`, { cause });
 
 const CALLS = "open release admit reserve next health lease ceiling segment";
 
@@ -54,7 +54,7 @@ export function bindExports(make: () => Exports, hint?: string): Binding {
     // good. A stack overflow before the module is entered leaves it intact.
     const halt = (cause: unknown) => {
       if ((cause as Error).name === "RangeError") throw cause;
-      const said = `WebAssembly was stopped inside a call and cannot go on: ${cause}`;
+      const said = `WebAssembly was stopped inside a call and cannot go on: ${cause}\nRestart the process or the worker.`;
       stopped = new ConfigError("WASM_UNAVAILABLE", said, { cause });
     };
     for (const name of CALLS.split(" ") as (keyof Calls)[]) {

@@ -12,7 +12,8 @@
  * - **The primary answers**: a session, which may read from a replica, is refused.
  * - **No incarnation**: Time Travel is not visible. Call `fence()` after it.
  */
-import { ConfigError, type FrazilError } from "../../base/errors.js";
+import { type FrazilError, oneLine } from "../../base/errors.js";
+import { withoutValue } from "../../base/value-text.js";
 import { untilAborted } from "../../base/wait.js";
 import { wholeOf } from "../kit/answer-rows.js";
 import { described } from "../kit/argument-errors.js";
@@ -124,10 +125,10 @@ const REPLACE_TAG = `${WRITE_TAG} AND next_number = CAST(? AS INTEGER) AND incar
 const MAKE_TAG_IF_NEW = `${MAKE_TAG} ON CONFLICT (tag) DO NOTHING RETURNING tag`;
 
 const BINDING_RULE =
-  'must be a binding to a D1 database: env.DB, if the wrangler configuration has "d1_databases": [{ "binding": "DB", ' +
-  '"database_name": "…", "database_id": "…" }]';
+  'must be a binding to a D1 database\nPass env.DB, if the wrangler configuration has "d1_databases": [{ "binding": "DB", ' +
+  '"database_name": "…", "database_id": "…" }].';
 const SESSION_RULE =
-  "must be the database itself, not a session of it (withSession): a session may read from a replica, which is behind";
+  "must be the database itself, not a session of it (withSession)\nA session may read from a replica, which is behind.";
 const PLACE = "the tables frazil_scopes and frazil_leases of the D1 database, which migrate() makes";
 const TAG_PLACE = "the table frazil_segments of the D1 database, which migrate() makes";
 
@@ -411,17 +412,17 @@ function checkBinding(given: unknown): void {
   const isDatabase = typeof prepare === "function" && typeof batch === "function";
   if (isDatabase && typeof getBookmark !== "function") return;
   const rule = isDatabase ? SESSION_RULE : BINDING_RULE + hintFor("d1", given);
-  throw new ConfigError("INVALID_ARGUMENT", `database is ${described(given)}: ${rule}`, { field: "database", rule });
+  throw withoutValue("INVALID_ARGUMENT", "database", described(given), rule);
 }
 
 /** Of a table that something else made, or somebody changed. */
 const OTHER_TABLE =
-  ". The table is not as migrate() makes it, and migrate() leaves it as it is: compare it with the SQL of npx frazil ddl d1";
+  "\nThe table is not as migrate() makes it, and migrate() leaves it as it is. Compare it with the SQL of npx frazil ddl d1.";
 
 /** The error for a failure of the database, which stays its cause. */
 function errorOf(error: unknown, message: string): FrazilError {
   const isOther = /no such column|has no column named/.test(message);
-  const reported = `D1 answered ${message}${isOther ? OTHER_TABLE : ""}`;
+  const reported = `D1 answered ${oneLine(message)}${isOther ? OTHER_TABLE : ""}`;
   // What SQLite says of a statement: it would say so again. Everything else is of the way there, or of load.
   if (
     /SQLITE_(ERROR|CONSTRAINT|AUTH|MISMATCH|READONLY|CORRUPT|NOTADB|FULL)|D1_TYPE_ERROR|maximum DB size/i.test(message)

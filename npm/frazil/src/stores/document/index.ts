@@ -24,7 +24,7 @@ import { untilAborted } from "../../base/wait.js";
 import { SECONDS_END, SECONDS_START } from "../../generated/layouts.js";
 import { wholeOf } from "../kit/answer-rows.js";
 import { checkGiven, clientError, described, optionError } from "../kit/argument-errors.js";
-import { storeRefused, storeUnavailable } from "../kit/errors.js";
+import { messageOf, storeRefused, storeUnavailable } from "../kit/errors.js";
 import type { Found } from "../kit/found-record.js";
 import {
   type AcquireView,
@@ -92,8 +92,8 @@ export interface DocumentStoreOptions {
 
 const DOCUMENTS_RULE =
   "must be an object with the functions read(keys, signal) and replace(changes, incarnation, signal)";
-const NAME_RULE = "must be a text of 1 to 32 letters, digits, -, _ and blanks";
-const PREFIX_RULE = "must be a text of at most 100 characters without U+0000";
+const NAME_RULE = "must be a string of 1 to 32 letters, digits, -, _ and spaces";
+const PREFIX_RULE = "must be a string of at most 100 characters without U+0000";
 /** How many rows one `replace` makes: with the record, below the 100 documents of a transaction in DynamoDB. */
 const MAX_ROWS = 64;
 /** A clock in milliseconds shows less until the year 5138. */
@@ -137,7 +137,7 @@ function timeOf(value: unknown): number {
   const unit =
     nowMs >= SECONDS_START && nowMs < SECONDS_END ? "seconds" : nowMs >= MICROSECONDS_START && "microseconds";
   if (unit)
-    throw storeRefused(`nowMs is ${nowMs} in the answer of read(): must be Unix milliseconds: is it in ${unit}?`);
+    throw storeRefused(`nowMs is ${nowMs} in the answer of read(): must be Unix milliseconds\nIs it in ${unit}?`);
   return nowMs;
 }
 
@@ -161,7 +161,7 @@ class DocumentTable implements LeaseTable<DocumentScope, DocumentRow> {
 
   waitsFor(): string | undefined {
     if (this.#unwritten < SUSPECT) return undefined;
-    return `replace() resolved to false ${this.#unwritten} times in a row. If nobody else writes, it compares something else than the texts and the incarnation that read() returned`;
+    return `replace() resolved to false ${this.#unwritten} times in a row\nIf no one else writes, it compares something other than the texts and the incarnation that read() returned.`;
   }
 
   async readForAcquire(request: AcquireRequest): Promise<AcquireView<DocumentScope, DocumentRow> | undefined> {
@@ -244,8 +244,8 @@ class DocumentTable implements LeaseTable<DocumentScope, DocumentRow> {
     const view = await this.readRow(name, nextNode, signal);
     if (view?.row !== undefined && view.scope.text === scope.text)
       throw storeRefused(
-        `the scope "${name}" has documents of node ids from ${nextNode} on, which its record does not know: the record was restored ` +
-          "alone. Restore all of one moment, then call fence()",
+        `the scope "${name}" has documents of node ids from ${nextNode} on, which its record does not know\nThe record was restored ` +
+          "alone. Restore all of one moment, then call fence().",
       );
   }
 
@@ -340,10 +340,7 @@ class DocumentTable implements LeaseTable<DocumentScope, DocumentRow> {
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (FrazilError.is(error)) throw error;
-      throw storeUnavailable(
-        `${call}() of the documents failed: ${error instanceof Error ? error.message : String(error)}`,
-        error,
-      );
+      throw storeUnavailable(`${call}() of the documents failed: ${messageOf(error)}`, error);
     }
   }
 }

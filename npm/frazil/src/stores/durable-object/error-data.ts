@@ -28,11 +28,19 @@ export function isErrorData(given: unknown): given is ErrorData {
 }
 
 /** The details that are of their type: the object may be of another class. */
-function checkedDetails({ retryable, field, value, rule, retryAfterMs }: Partial<ErrorDetails> = {}): ErrorDetails {
+function checkedDetails({
+  retryable,
+  field,
+  value,
+  rule,
+  hint,
+  retryAfterMs,
+}: Partial<ErrorDetails> = {}): ErrorDetails {
   return {
     retryable: retryable === true,
     ...(typeof field === "string" && { field, value }),
     ...(typeof rule === "string" && { rule }),
+    ...(typeof hint === "string" && { hint }),
     ...(isWhole(retryAfterMs, 0, Number.MAX_SAFE_INTEGER) && { retryAfterMs }),
   };
 }

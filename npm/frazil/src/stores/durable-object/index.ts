@@ -17,7 +17,8 @@
  */
 
 import { Layout } from "frazil";
-import { ConfigError, configError, FrazilError, LeaseError } from "../../base/errors.js";
+import { type ConfigError, configError, FrazilError, LeaseError, oneLine } from "../../base/errors.js";
+import { withoutValue } from "../../base/value-text.js";
 import { untilAborted } from "../../base/wait.js";
 import type { NodeRange } from "../../layout/default-nodes.js";
 import { checkGiven, described, optionError } from "../kit/argument-errors.js";
@@ -92,14 +93,14 @@ interface RuntimeError extends Error {
 }
 
 const NAMESPACE_RULE =
-  "must be a namespace of Durable Objects: env.FRAZIL, if the wrangler configuration has the binding " +
+  "must be a namespace of Durable Objects\nPass env.FRAZIL, if the wrangler configuration has the binding " +
   '"durable_objects": { "bindings": [{ "name": "FRAZIL", "class_name": "FrazilLeases" }] } and ' +
-  '"migrations": [{ "tag": "v1", "new_sqlite_classes": ["FrazilLeases"] }]';
+  '"migrations": [{ "tag": "v1", "new_sqlite_classes": ["FrazilLeases"] }].';
 const CLASS_RULE =
   'The class of the namespace must be FrazilLeases of frazil/workers: write export { FrazilLeases } from "frazil/workers" in the ' +
-  "main module of the Worker that the binding names, and deploy that first";
+  "main module of the Worker that the binding names, and deploy that first.";
 const DATE_RULE =
-  "The compatibility_date of this Worker must be 2024-04-03 or later: before it there are no calls of objects";
+  "The compatibility_date of this Worker must be 2024-04-03 or later: before it there are no calls of objects.";
 
 /** Leases and segments in objects of the class `FrazilLeases`. */
 export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
@@ -192,10 +193,7 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
     if (this.#nodes && this.#nodes.to >= count) {
       const { from, to } = this.#nodes;
       const rule = `must be within 0 to ${count - 1}, the node ids of the layout`;
-      throw new ConfigError("INVALID_OPTION", `nodes is { from: ${from}, to: ${to} }: ${rule}`, {
-        field: "nodes",
-        rule,
-      });
+      throw withoutValue("INVALID_OPTION", "nodes", `{ from: ${from}, to: ${to} }`, rule);
     }
     const nodes = this.#nodes ?? nodesOf(this.#hint, count);
     return { nodes, newNodes: this.#nodes ?? newNodesOf(nodes, count) };
@@ -213,7 +211,7 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
       const options = this.#hint && { locationHint: this.#hint };
       const stub = this.#namespace.get(id as never, options as never) as Stub;
       if (typeof stub[verb] !== "function")
-        throw storeRefused(`the stub of the object has no call "${verb}". ${DATE_RULE}`);
+        throw storeRefused(`the stub of the object has no call "${verb}"\n${DATE_RULE}`);
       return replyIn<T>(await stub[verb](request));
     };
     let reply: Reply<T>;
@@ -246,20 +244,20 @@ function bindingOf(given: unknown): string | undefined {
 }
 
 const STUB_RULE =
-  "must be the namespace itself, env.FRAZIL: this is a stub of one object, or a binding to another Worker, and an object is chosen by " +
-  "the scope or the tag";
+  "must be the namespace itself, env.FRAZIL\nThis is a stub of one object, or a binding to another Worker, and an object is chosen by " +
+  "the scope or the tag.";
 
 function noNamespace(given: unknown): ConfigError {
   const rule = NAMESPACE_RULE + hintFor("durable-object", given);
   const what = bindingOf(given) ?? described(given);
-  return new ConfigError("INVALID_ARGUMENT", `namespace is ${what}: ${rule}`, { field: "namespace", rule });
+  return withoutValue("INVALID_ARGUMENT", "namespace", what, rule);
 }
 
 /** What an object of the right class replies with. Another class may have a method of the same name. */
 function replyIn<T>(given: unknown): Reply<T> {
   const reply = (Object(given) === given ? given : {}) as { value?: unknown; error?: unknown };
   if ("error" in reply ? isErrorData(reply.error) : "value" in reply) return reply as Reply<T>;
-  throw storeRefused(`the object answered ${described(given)}, which is no reply. ${CLASS_RULE}`);
+  throw storeRefused(`the object answered ${described(given)}, which is no reply\n${CLASS_RULE}`);
 }
 
 /** The error for a call that had no reply, with the runtime's as its cause. */
@@ -267,9 +265,9 @@ function errorOf(error: unknown, name: string): FrazilError {
   if (FrazilError.is(error)) return error;
   const { message, durableObjectReset, overloaded } = error as RuntimeError;
   if (/does not implement the method|does not support RPC|not a function/.test(message))
-    return storeRefused(`the object answered: ${message.replace(/\.+$/, "")}. ${CLASS_RULE}`, error);
+    return storeRefused(`the object answered: ${oneLine(message).replace(/\.+$/, "")}\n${CLASS_RULE}`, error);
   const state = durableObjectReset ? " was reset" : overloaded ? " is overloaded" : " did not answer";
-  return new LeaseError("STORE_UNAVAILABLE", `the Durable Object "${name}"${state}: ${message}`, {
+  return new LeaseError("STORE_UNAVAILABLE", `the Durable Object "${name}"${state}: ${oneLine(message)}`, {
     retryable: true,
     cause: error,
   });

@@ -47,7 +47,7 @@ export function nodesOf(hint: LocationHint | undefined, count: number): NodeRang
       "STORE_REFUSED",
       "locationHint",
       hint,
-      `must be absent for a layout with ${count} node ids: each hint has a sixteenth of them`,
+      `must be absent for a layout with ${count} node ids\nEach hint has a sixteenth of them.`,
     );
   }
   const part = count / PARTS;

@@ -7,8 +7,9 @@
  *   repeats the whole operation with the same nonce, and its read finds another endpoint.
  */
 import { monotonicClock } from "../../base/clock.js";
-import { ConfigError, FrazilError, type LeaseError } from "../../base/errors.js";
+import { FrazilError, type LeaseError, oneLine } from "../../base/errors.js";
 import type { HostAbortSignal } from "../../base/host-types.js";
+import { withoutValue } from "../../base/value-text.js";
 import { onAbort, untilAborted } from "../../base/wait.js";
 import { checkGiven } from "../kit/argument-errors.js";
 import { storeRefused, storeUnavailable } from "../kit/errors.js";
@@ -71,13 +72,12 @@ export interface EtcdReply {
 
 const KNOWN = "endpoints, prefix, username, password, token, headers, fetch, timeoutMs";
 const ENDPOINTS_RULE =
-  'must be a list of one or more URLs of http or https without a password, such as "http://127.0.0.1:2379"';
-const PREFIX_RULE =
-  'must be a text of printable ASCII characters without quotes, spaces and backslashes, at most 200: "frazil/"';
+  'must be a list of one or more URLs of http or https without a password\nFor example ["http://127.0.0.1:2379"].';
+const PREFIX_RULE = "must be a string of 1 to 200 printable ASCII characters, without quotes, spaces and backslashes";
 const USER_RULE = "username and password are given together, and neither beside token";
-const FETCH_RULE = "must be a function like the global fetch, which this runtime may lack";
+const FETCH_RULE = "must be a function like the global fetch\nThis runtime may lack it.";
 const HEADERS_RULE =
-  "must be an object of names and values, both texts that HTTP allows: no Headers, no list, no line breaks, no characters beyond U+00FF";
+  "must be an object of names and values, both strings that HTTP allows\nNo Headers, no list, no line breaks, no characters beyond U+00FF.";
 const TIMEOUT_RULE = "must be a number from 1 to 60000";
 
 /** Codes of gRPC (grpc.io/docs/guides/status-codes), as far as they differ in what to do. */
@@ -103,8 +103,7 @@ const MAX_BYTES = 2 ** 20;
 /** A request without a token, or with one that is not good any more. It was not carried out. */
 const TOKEN_IS_OLD = /invalid auth token|revision of auth store is old|user name is empty/;
 
-const optionError = (field: string, given: string, rule: string) =>
-  new ConfigError("INVALID_OPTION", `${field} is ${given}: ${rule}`, { field, rule });
+const optionError = (field: string, given: string, rule: string) => withoutValue("INVALID_OPTION", field, given, rule);
 
 /** A URL of the options, as the paths of the gateway are appended to it. Never shown as it was given: it may have a password. */
 function endpointOf(given: unknown, at: number): string {
@@ -116,7 +115,7 @@ function endpointOf(given: unknown, at: number): string {
     typeof given !== "string"
       ? `${entry} is ${given === null ? "null" : `a ${typeof given}`}`
       : isHttp
-        ? `${entry} has ${url.username || url.password ? "a user or a password: see username and password" : "a ? or a #"}`
+        ? `${entry} has ${url.username || url.password ? "a user or a password, for which there are username and password" : "a ? or a #"}`
         : `${entry} does not begin with http:// or https://, or is no URL`;
   throw optionError("endpoints", fault, ENDPOINTS_RULE);
 }
@@ -276,8 +275,8 @@ export class EtcdGateway {
       const dateMs = HTTP_DATE.test(date ?? "") ? Date.parse(date as string) : Number.NaN;
       if (Number.isNaN(dateMs))
         throw storeRefused(
-          `${url} answered without a Date header of HTTP (${date === null ? "none" : this.#shown(date, token)}), which is the clock of the store: something ` +
-            "between removes or changes it. Let it pass, or connect to etcd itself",
+          `${url} answered without a Date header of HTTP (${date === null ? "none" : this.#shown(date, token)}), which is the clock of the store\nSomething ` +
+            "between removes or changes it. Let it pass, or connect to etcd itself.",
         );
       const now = (...pastMs: number[]) =>
         pastMs.reduce(
@@ -390,34 +389,34 @@ function answerOf(url: string, status: number, text: string): AnswerBody | Omit<
   // Of a proxy in front of etcd, or of a member that starts.
   if (status >= 500 || status === 429) throw storeUnavailable(`${url} answered ${status}, which is not of etcd`);
   throw storeRefused(
-    `${url} answered ${status} and no JSON of etcd's gateway: endpoints must be the client URLs of etcd 3.4 or newer ` +
-      "(not those of peers), with --enable-grpc-gateway as it is by default",
+    `${url} answered ${status} and no JSON of etcd's gateway\nendpoints must be the client URLs of etcd 3.4 or newer ` +
+      "(not those of peers), with --enable-grpc-gateway as it is by default.",
   );
 }
 
 /** The error for an answer of etcd. */
 function errorOf({ url, code, message, shown }: EtcdFailure): LeaseError {
-  const reported = `etcd at ${url} answered ${code} (${shown})`;
-  if (LEARNER.test(message)) return storeRefused(`${reported}: name the members that vote in the option endpoints`);
+  const reported = `etcd at ${url} answered ${code} (${oneLine(shown)})`;
+  if (LEARNER.test(message)) return storeRefused(`${reported}\nName the members that vote in the option endpoints.`);
   if (code === Code.PERMISSION_DENIED)
     return storeRefused(
-      `${reported}: the user's role lacks a right. It needs those of: etcdctl role grant-permission ROLE --prefix=true readwrite ` +
-        "PREFIX, where PREFIX is the option prefix (frazil/), and: etcdctl user grant-role USER ROLE",
+      `${reported}\nThe user's role lacks a right. It needs those of: etcdctl role grant-permission ROLE --prefix=true readwrite ` +
+        "PREFIX, where PREFIX is the option prefix (frazil/), and: etcdctl user grant-role USER ROLE.",
     );
   if (TOKEN_IS_OLD.test(message))
-    return storeRefused(`${reported}: authentication is on. Pass the options username and password, or token`);
+    return storeRefused(`${reported}\nAuthentication is on. Pass the options username and password, or token.`);
   if (/invalid user ID or password/.test(message))
     return storeRefused(
-      `${reported}: check the options username and password. An administrator sets a password with: etcdctl user passwd USER`,
+      `${reported}\nCheck the options username and password. An administrator sets a password with: etcdctl user passwd USER.`,
     );
   if (/database space exceeded/.test(message))
     return storeRefused(
-      `${reported}: etcd takes no writes until its space is freed: etcdctl compact REVISION; etcdctl defrag; etcdctl alarm disarm`,
+      `${reported}\netcd takes no writes until its space is freed: etcdctl compact REVISION; etcdctl defrag; etcdctl alarm disarm.`,
     );
   if (code === Code.DATA_LOSS || /corrupt/.test(message))
-    return storeRefused(`${reported}: the members differ. Replace the corrupt one, then etcdctl alarm disarm`);
+    return storeRefused(`${reported}\nThe members differ. Replace the corrupt one, then etcdctl alarm disarm.`);
   if (/too many operations/.test(message))
-    return storeRefused(`${reported}: the store needs --max-txn-ops=128, the default, or more`);
+    return storeRefused(`${reported}\nThe store needs --max-txn-ops=128, the default, or more.`);
   if (code === Code.INVALID_ARGUMENT || code === Code.UNAUTHENTICATED || code === Code.UNIMPLEMENTED)
     return storeRefused(reported);
   return storeUnavailable(reported);
@@ -430,5 +429,5 @@ const isLearner = (error: FrazilError) => LEARNER.test(error.message);
 function reasonOf(error: unknown): string {
   const { message, cause } = (error ?? {}) as { message?: unknown; cause?: { code?: unknown; message?: unknown } };
   const why = cause?.code ?? cause?.message;
-  return `${message ?? error}${why === undefined ? "" : ` (${why})`}`;
+  return oneLine(`${message ?? error}${why === undefined ? "" : ` (${why})`}`);
 }

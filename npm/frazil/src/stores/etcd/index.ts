@@ -223,8 +223,8 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
       );
       if (!succeeded && found[0]?.[0]?.mod_revision === record.version)
         throw storeRefused(
-          `the scope "${scope}" has rows of node ids from ${from} on, which its record does not know: the record was restored ` +
-            "alone. Restore both of one moment, then call fence()",
+          `the scope "${scope}" has rows of node ids from ${from} on, which its record does not know\nThe record was restored ` +
+            "alone. Restore both of one moment, then call fence().",
         );
       if (!succeeded) return;
       record = { ...record, nextNode, version: String(header.revision) };

@@ -133,13 +133,13 @@ export function jsonOf({ key, value }: KeyValue): Record<string, unknown> {
   } catch {
     // refused below
   }
-  throw storeRefused(`the key ${textOf(key)} has a value that is not of this store: keys must not be edited`);
+  throw storeRefused(`the key ${textOf(key)} has a value that is not of this store\nKeys must not be edited.`);
 }
 
 /** A text or null in a value. */
 function labelOf(key: string, field: string, value: unknown): string | null {
   if (value !== null && typeof value !== "string")
-    throw storeRefused(`${field} is ${JSON.stringify(value)} in the key ${key}: must be a text or null`);
+    throw storeRefused(`${field} is ${JSON.stringify(value)} in the key ${key}: must be a string or null`);
   return value;
 }
 
@@ -172,7 +172,7 @@ export function scopeOf(pair: KeyValue, header: Result["header"]): EtcdScope & {
   const value = jsonOf(pair);
   const whole = (field: string) => wholeOf(`${field} of ${textOf(pair.key)}`, value[field]);
   if (TEXT_FIELDS.some((field) => typeof value[field] !== "string"))
-    throw storeRefused(`the key ${textOf(pair.key)} has no layout or no incarnation: keys must not be edited`);
+    throw storeRefused(`the key ${textOf(pair.key)} has no layout or no incarnation\nKeys must not be edited.`);
   const numbers = Object.fromEntries(WHOLE_FIELDS.map((field) => [field, whole(field)]));
   const fields = storedFields({ ...value, ...numbers } as unknown as StoredScope);
   return {

@@ -22,7 +22,7 @@ export function wholeOf(field: string, value: unknown): number {
   const number =
     typeof value === "bigint" || (typeof value === "string" && /^-?\d+$/.test(value)) ? Number(value) : value;
   if (!Number.isSafeInteger(number))
-    throw storeRefused(`${field} is ${String(value)} in the answer: must be a whole number up to 2^53 - 1`);
+    throw storeRefused(`${field} is ${String(value)} in the answer: must be an integer up to 2^53 - 1`);
   return number as number;
 }
 

@@ -1,7 +1,7 @@
 /** How the errors of stores name what somebody passed: never by its values, since a connection string contains a password. */
-import { ConfigError, configError, type FrazilError, showName } from "../../base/errors.js";
+import { type ConfigError, configError, type FrazilError, showName } from "../../base/errors.js";
 import { checkKeys } from "../../base/option-keys.js";
-import { articleOf } from "../../base/value-text.js";
+import { articleOf, withoutValue } from "../../base/value-text.js";
 
 /** What a value is, without its text. */
 export function described(given: unknown): string {
@@ -14,22 +14,29 @@ export function described(given: unknown): string {
 /** `INVALID_ARGUMENT` for what is no client. */
 export function clientError(client: unknown, clientRule: string, field = "client"): ConfigError {
   const [kind, rule] =
-    client instanceof Promise ? ["a promise", `${clientRule}: await it`] : [described(client), clientRule];
-  return new ConfigError("INVALID_ARGUMENT", `${field} is ${kind}: ${rule}`, { field, rule });
+    client instanceof Promise ? ["a promise", `${clientRule}\nAwait it.`] : [described(client), clientRule];
+  return withoutValue("INVALID_ARGUMENT", field, kind, rule);
 }
 
 /** `INVALID_OPTION` for an option of a store. */
 export const optionError = (field: string, value: unknown, rule: string): ConfigError =>
-  new ConfigError("INVALID_OPTION", `${field} is ${described(value)}: ${rule}`, { field, rule });
+  withoutValue("INVALID_OPTION", field, described(value), rule);
+
+/** Options that are often given to the other one of a lease and its store. */
+const OF_STORES = ["schema incarnation database prefix", "the store"] as const;
+const OF_LEASES = ["scope windowMs owner time renew", "lease()"] as const;
 
 /** `checkKeys` for options beside a client: what has a name that is not known may be its password or its connection string. */
 export function checkGiven<T>(given: T, known: string, ignored?: string, name = "options"): T & object {
   try {
     return checkKeys("INVALID_OPTION", name, given, known, ignored);
   } catch (error) {
-    const { field = name, value, rule = "" } = error as ConfigError;
+    const { field = name, value, rule = "", hint = "" } = error as ConfigError;
+    const [elsewhere, owner] = known.includes("windowMs") ? OF_STORES : OF_LEASES;
+    if (rule.startsWith("unknown") && elsewhere.split(" ").includes(field))
+      (error as { hint?: string }).hint = `It is an option of ${owner}.`;
     throw typeof value === "string" || (typeof value === "object" && value !== null)
-      ? optionError(field, value, rule)
+      ? optionError(field, value, `${rule}\n${hint}`)
       : error;
   }
 }
@@ -37,15 +44,14 @@ export function checkGiven<T>(given: T, known: string, ignored?: string, name = 
 /** The error for what is no store, such as the client that a store takes. Never its text or its properties: they may be a
  * connection string, which contains a password. */
 export function noStore(store: unknown, rule: string): FrazilError {
-  const details = { field: "store", rule };
   const own =
     Object(store) === store ? (typeof store === "function" ? store : (store as object).constructor) : undefined;
   const { name } = (own ?? {}) as { name?: unknown };
   if (typeof store === "string" || own === Object)
-    return new ConfigError("INVALID_ARGUMENT", `store is ${described(store)}: ${rule}`, details);
+    return withoutValue("INVALID_ARGUMENT", "store", described(store), rule);
   if (typeof name !== "string" || name === "") return configError("INVALID_ARGUMENT", "store", store, rule);
   const kind = typeof store !== "function" ? articleOf(name) : isClass(store) ? "the class" : "the function";
-  return new ConfigError("INVALID_ARGUMENT", `store is ${kind} ${showName(name)}: ${rule}`, details);
+  return withoutValue("INVALID_ARGUMENT", "store", `${kind} ${showName(name)}`, rule);
 }
 
 /** Whether a function was written as a class. */

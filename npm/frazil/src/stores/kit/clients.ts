@@ -7,13 +7,13 @@
 export type ClientOf = "d1" | "durable-object" | "mysql" | "postgres" | "redis" | "sqlite" | "zookeeper";
 
 const STORES: { readonly [store in ClientOf]: string } = {
-  d1: "This is a D1 database: D1Store of frazil/stores/d1 takes it",
-  "durable-object": "This is a namespace of Durable Objects: DurableObjectStore of frazil/workers takes it",
-  mysql: "This is a client of MariaDB or MySQL: MySqlStore of frazil/stores/mysql takes it",
-  postgres: "This is a client of Postgres: PostgresStore of frazil/stores/postgres takes it",
-  redis: "This is a client of Redis: RedisStore of frazil/stores/redis takes it",
-  sqlite: "This is a connection to SQLite: SqliteStore of frazil/stores/sqlite takes it",
-  zookeeper: "This is a client of ZooKeeper: ZooKeeperStore of frazil/stores/zookeeper takes it",
+  d1: "This is a D1 database. D1Store of frazil/stores/d1 takes it.",
+  "durable-object": "This is a namespace of Durable Objects. DurableObjectStore of frazil/workers takes it.",
+  mysql: "This is a client of MariaDB or MySQL. MySqlStore of frazil/stores/mysql takes it.",
+  postgres: "This is a client of Postgres. PostgresStore of frazil/stores/postgres takes it.",
+  redis: "This is a client of Redis. RedisStore of frazil/stores/redis takes it.",
+  sqlite: "This is a connection to SQLite. SqliteStore of frazil/stores/sqlite takes it.",
+  zookeeper: "This is a client of ZooKeeper. ZooKeeperStore of frazil/stores/zookeeper takes it.",
 };
 
 /** Where else a client belongs, if its methods tell. A client that has only what a store calls belongs there. */
@@ -32,10 +32,10 @@ export function clientOf(client: unknown): ClientOf | undefined {
   return undefined;
 }
 
-/** What the error for a client says about where it belongs, behind the rule. */
+/** The hint for a client that belongs elsewhere, behind the rule. */
 export function hintFor(store: ClientOf, client: unknown): string {
   const other = clientOf(client);
-  return other === undefined || other === store ? "" : `. ${STORES[other]}`;
+  return other === undefined || other === store ? "" : `\n${STORES[other]}`;
 }
 
 /** Whether it is a stub of a Durable Object or of another Worker, which has a method of every name. */

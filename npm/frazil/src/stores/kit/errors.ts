@@ -1,5 +1,8 @@
 /** The errors of stores, in the same words for all. */
-import { LeaseError } from "../../base/errors.js";
+import { LeaseError, oneLine } from "../../base/errors.js";
+
+/** What an error of a client says, as a part of a message. */
+export const messageOf = (error: unknown): string => oneLine(error instanceof Error ? error.message : String(error));
 
 /** `STORE_REFUSED`: the store must be set up in another way first. */
 export const storeRefused = (message: string, cause?: unknown): LeaseError =>
@@ -7,11 +10,11 @@ export const storeRefused = (message: string, cause?: unknown): LeaseError =>
 
 /** For a client that takes part in a transaction of the program. */
 export const TRANSACTION_RULE =
-  "the client is inside a transaction of yours, whose rollback takes back what was handed out. Give the store a pool, or a connection of its own, and end each transaction before its connection is released";
+  "the client is inside a transaction of yours, whose rollback takes back what was handed out\nGive the store a pool, or its own connection, and end each transaction before its connection is released.";
 
 /** Why a server whose expression for the option `incarnation` has no value is refused. */
 export const NO_INCARNATION =
-  "the expression of the option incarnation is null or empty, so no failover could be told. It must always have a value";
+  "the expression of the option incarnation is null or empty, so no failover could be told\nIt must always have a value.";
 
 /** `STORE_UNAVAILABLE`: the store did not answer, and it is unknown whether the operation took place. */
 export const storeUnavailable = (message: string, cause?: unknown): LeaseError =>
@@ -42,9 +45,9 @@ export function onceFor(store: NamedStore, call: string, flags: string, layout?:
 export const notInitialised = (store: NamedStore, scope: string, place?: string, layout = "layout"): LeaseError =>
   new LeaseError(
     "STORE_NOT_INITIALISED",
-    `the ${store.name} store has no record of the scope "${scope}"${place === undefined ? "" : `. It looked in ${place}`}. ` +
+    `the ${store.name} store has no record of the scope "${scope}"${place === undefined ? "" : `. It looked in ${place}`}\n` +
       "Check that this is the place of the other programs of the scope: a second record gives out the same node ids. If the scope is " +
       `new, ${onceFor(store, `init({ scope: "${scope}", ${layout} })`, `--scope ${scope}`, layout)}. If the store has lost the ` +
-      `record, restore it and call fence({ scope: "${scope}" }): an empty store and a lost one look the same, and IDs would repeat`,
+      `record, restore it and call fence({ scope: "${scope}" }): an empty store and a lost one look the same, and IDs would repeat.`,
     { field: "scope", value: scope },
   );

@@ -1,5 +1,5 @@
 /** What `init` finds where its record was to be. */
-import { ConfigError } from "../../base/errors.js";
+import { configError } from "../../base/errors.js";
 import type { ScopeRecord } from "./lease/requests.js";
 
 /** What a scope keeps of `init` for ever. `nodeIdsFrom`: the table of another generator that its node ids come from, if any. */
@@ -25,7 +25,7 @@ export function isNew(record: Initialised & { readonly scope: string }, found: F
   if (found !== "rows" && described(found) === described(record)) return false;
   const rule =
     found === "rows"
-      ? "must have no rows: its record was deleted, and its node ids may be in use. Restore the record, or use another scope"
-      : `must have no other record: it has one, of ${described(found)}, and not of ${described(record)}. A scope keeps what it began with: pass the same, or another scope`;
-  throw new ConfigError("STATE_CONFLICT", `scope is "${scope}": ${rule}`, { field: "scope", value: scope, rule });
+      ? `the scope "${scope}" has rows, and no record\nIts record was deleted, and its node ids may be in use. Restore the record, or use another scope.`
+      : `the scope "${scope}" has a record of ${described(found)}, and not of ${described(record)}\nA scope keeps what it began with. Pass the same, or another scope.`;
+  throw configError("STATE_CONFLICT", "scope", scope, rule);
 }

@@ -104,7 +104,7 @@ export function pooledQuery<Value, Result extends object>(
       if (result !== undefined) return result;
     }
     throw storeUnavailable(
-      `${MAX_ATTEMPTS} connections of the pool, one after the other, were inside a transaction of yours: end each with COMMIT or ROLLBACK before its connection is released`,
+      `${MAX_ATTEMPTS} connections of the pool, one after the other, were inside a transaction of yours\nEnd each with COMMIT or ROLLBACK before its connection is released.`,
     );
   };
 }

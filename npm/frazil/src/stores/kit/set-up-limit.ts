@@ -15,7 +15,7 @@ export async function withinLimit<T>(
     const known = store.waitsFor?.();
     controller.abort(
       storeUnavailable(
-        `${call} had no answer within ${SET_UP_MS} ms in the ${store.name} store${known === undefined ? "" : `: ${known}`}. It is unknown whether it took place`,
+        `${call} had no answer within ${SET_UP_MS} ms in the ${store.name} store, so it is unknown whether it took place${known === undefined ? "" : `: ${known}`}`,
       ),
     );
   }, SET_UP_MS);

@@ -30,10 +30,10 @@ export interface MySqlCallbackClient {
 export type MySqlClient = MySqlPromiseClient | MySqlCallbackClient;
 
 const CLIENT_RULE =
-  "must be a pool or a connection of mysql2 (mysql2/promise, or one with callbacks and its promise()) or of mariadb: an object " +
-  "with query(statement, values) that returns a promise";
+  "must be a pool or a connection of mysql2 (mysql2/promise, or one with callbacks and its promise()) or of mariadb\nIt has " +
+  "query(statement, values), which returns a promise.";
 const PROMISE_RULE =
-  "the client returned no promise. Use mysql2/promise or pool.promise() of mysql2, or the package mariadb without /callback";
+  "the client returned no promise\nUse mysql2/promise or pool.promise() of mysql2, or the package mariadb without /callback.";
 
 /** A row of a result. @internal */
 export type Row = Readonly<Record<string, unknown>>;
@@ -157,6 +157,6 @@ export const resultOf = (answer: unknown): unknown =>
 export function rowsOf(answer: unknown): readonly Row[] {
   const rows = resultOf(answer);
   if (!Array.isArray(rows) || rows.some((row) => typeof row !== "object" || row === null || Array.isArray(row)))
-    throw storeRefused("the client returned no rows with names: turn its array mode off");
+    throw storeRefused("the client returned no rows with names\nTurn its array mode off.");
   return rows;
 }

@@ -1,6 +1,6 @@
 /** What MariaDB and MySQL answer where a statement fails, by number: whether it took place, and what to do. */
 import type { LeaseError } from "../../base/errors.js";
-import { storeRefused, storeUnavailable } from "../kit/errors.js";
+import { messageOf, storeRefused, storeUnavailable } from "../kit/errors.js";
 import { rightsFor } from "../kit/permissions.js";
 import type { OldTable } from "./old-tables.js";
 import { READ_ONLY_RULE } from "./server.js";
@@ -51,12 +51,12 @@ export function errorOf(
 ): LeaseError {
   // The pool of `mariadb` reports that it got no connection, and has the answer of the server as the cause.
   const answered = numberOf(error) === 0 && numberOf(causeOf(error)) > 0 ? causeOf(error) : error;
-  const message = answered instanceof Error ? answered.message : String(answered);
+  const message = messageOf(answered);
   const number = numberOf(answered);
   const { severity, code } = (error ?? {}) as { severity?: unknown; code?: unknown };
   if (number === 0 && typeof severity === "string" && typeof code === "string")
     return storeRefused(
-      `the server answered ${code} (${message}), as Postgres does: it needs PostgresStore of frazil/stores/postgres`,
+      `the server answered ${code} (${message}), as Postgres does\nIt needs PostgresStore of frazil/stores/postgres.`,
       error,
     );
   if (number === 0) return storeUnavailable(`the server did not answer: ${message}`, error);
@@ -64,29 +64,29 @@ export function errorOf(
   const more = [...oldTables.values()].map(({ permission }) => permission);
   if (NO_RIGHT.includes(number))
     return storeRefused(
-      `${reported}: the user lacks a right. Run: ${complete(rightsFor(statement, more))}. migrate() needs CREATE on the database`,
+      `${reported}\nThe user lacks a right. Run: ${complete(rightsFor(statement, more))}. migrate() needs CREATE on the database.`,
       error,
     );
   if (number === NO_DATABASE || number === NO_RIGHT_ON_DATABASE)
     return storeRefused(
-      `${reported}: ${number === NO_DATABASE ? "there is no such database" : "the user has no right on this database, or there is none of this name"}. Check the database in the settings of the client and the option database`,
+      `${reported}\n${number === NO_DATABASE ? "There is no such database" : "The user has no right on this database, or there is none of this name"}. Check the database in the settings of the client and the option database.`,
       error,
     );
   const user = number === NO_SUCH_TABLE ? [...oldTables].find(([, { name }]) => statement.includes(name)) : undefined;
   if (user !== undefined)
     return storeRefused(
-      `${reported}: the scope "${user[0]}" takes its node ids from it. Restore it. Before an old table is dropped, call leaveOldTable({ scope: "${user[0]}" })`,
+      `${reported}\nThe scope "${user[0]}" takes its node ids from it. Restore it. Before an old table is dropped, call leaveOldTable({ scope: "${user[0]}" }).`,
       error,
     );
-  if (READ_ONLY.includes(number)) return storeRefused(`${reported}: ${READ_ONLY_RULE}`, error);
+  if (READ_ONLY.includes(number)) return storeRefused(`${reported}\n${READ_ONLY_RULE}`, error);
   if (number === NO_DATABASE_CHOSEN)
     return storeRefused(
-      `${reported}: name a database in the settings of the client, or pass the option database`,
+      `${reported}\nName a database in the settings of the client, or pass the option database.`,
       error,
     );
   if (number === NO_SUCH_VARIABLE)
     return storeRefused(
-      `${reported}: this server cannot say which incarnation it is, or how it is set up. It must be MySQL 5.7 or MariaDB 10.6, or newer, or the option incarnation is wrong`,
+      `${reported}\nThis server cannot say which incarnation it is, or how it is set up. It must be MySQL 5.7 or MariaDB 10.6, or newer, or the option incarnation is wrong.`,
       error,
     );
   return REFUSED.includes(number) || number === NO_SUCH_TABLE

@@ -21,7 +21,7 @@
  * Not checked: `innodb_flush_method = nosync`, a disk that does not flush, several primaries at once, and on MySQL a client
  * that cannot say whether it is in a transaction of yours. Give the store a pool, or a connection of its own.
  */
-import { ConfigError } from "../../base/errors.js";
+import { configError } from "../../base/errors.js";
 import { notInitialised } from "../kit/errors.js";
 import { isNew } from "../kit/found-record.js";
 import { CompareAndSetStore } from "../kit/lease/compare-and-set.js";
@@ -45,7 +45,7 @@ export { CosIdSegments, LeafSegments, type OldSegmentsOptions, TinyidSegments } 
 export type { NodeIdsFrom } from "./old-tables.js";
 export type { MySqlInitOptions, MySqlStoreOptions } from "./options.js";
 
-const LEFT_RULE = "must take its node ids from an old table: it numbers them itself";
+const LEFT_RULE = "must take its node ids from an old table\nIt numbers them itself.";
 
 /** Leases in the tables `frazil_scopes` and `frazil_leases`, and segments in `frazil_segments`. */
 export class MySqlStore extends CompareAndSetStore implements ManagedSegmentStore {
@@ -94,12 +94,7 @@ export class MySqlStore extends CompareAndSetStore implements ManagedSegmentStor
     const scope = fencedScope(options);
     const hasLeft = await this.#table.leave(scope);
     if (hasLeft === undefined) throw notInitialised(this, scope, await this.#table.placeOf(scope, undefined));
-    if (!hasLeft)
-      throw new ConfigError("STATE_CONFLICT", `scope is "${scope}": ${LEFT_RULE}`, {
-        field: "scope",
-        value: scope,
-        rule: LEFT_RULE,
-      });
+    if (!hasLeft) throw configError("STATE_CONFLICT", "scope", scope, LEFT_RULE);
   }
 }
 

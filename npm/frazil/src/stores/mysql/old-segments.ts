@@ -15,9 +15,9 @@
  * Sources: `SegmentIDGenImpl` of Leaf, `DbSegmentIdServiceImpl` and `SegmentId` of Tinyid, `JdbcIdSegmentDistributor` and `IdSegment`
  * of CosId.
  */
-import { configError, LeaseError } from "../../base/errors.js";
+import { configError, LeaseError, refusal } from "../../base/errors.js";
 import { checkGiven, optionError } from "../kit/argument-errors.js";
-import { storeRefused, storeUnavailable } from "../kit/errors.js";
+import { messageOf, storeRefused, storeUnavailable } from "../kit/errors.js";
 import { isPlainTag } from "../kit/limits.js";
 import { MAX_ALLOCATE_TRIES, sleepAfterRace } from "../kit/races.js";
 import { inTurn } from "../kit/segment/concurrency-limit.js";
@@ -47,10 +47,10 @@ export interface OldSegmentsOptions {
 }
 
 const BINLOG_RULE = `must be "synced" or "${UNSYNCED}"`;
-const TABLE_RULE = "must be the name of a table: a letter or _, then at most 63 letters, digits, _, $ or -";
+const TABLE_RULE = "must be the name of a table, a letter or _ and then at most 63 letters, digits, _, $ or -";
 // Nothing that a client, in some mode of the server, would escape in another way than the server reads it.
 const TAG_RULE =
-  "must have only letters and digits of ASCII, blanks and _ . @ : # / + - in the table of another generator";
+  "must have only letters and digits of ASCII, spaces and _ . @ : # / + - in the table of another generator";
 
 const MAX_INT = 2n ** 31n - 1n;
 
@@ -204,7 +204,7 @@ class OldRow {
   whole(column: string, min: bigint, max: bigint, range = `${min} to ${max}`): bigint {
     const text = this.#columns[column];
     const number = typeof text === "string" && /^-?\d+$/.test(text) ? BigInt(text) : -1n;
-    if (number < min || number > max) throw this.refused(column, `must be a whole number from ${range}`);
+    if (number < min || number > max) throw this.refused(column, `must be an integer from ${range}`);
     return number;
   }
 
@@ -212,8 +212,8 @@ class OldRow {
   usedUp(): LeaseError {
     return this.refused(
       this.#generator.counter,
-      "must have room for a range below 2^63 - 1: the numbers are used up, or the counter was closed when the tag moved to another store",
-      "Never lower it, since numbers would repeat: use the store that the tag is in, or another tag",
+      "must have room for a range below 2^63 - 1",
+      "The numbers are used up, or the counter was closed when the tag moved to another store. Never lower it, since numbers would repeat: use the store that the tag is in, or another tag.",
     );
   }
 
@@ -221,14 +221,11 @@ class OldRow {
   refused(
     column: string,
     rule: string,
-    remedy = `To mend it: UPDATE ${this.table} SET ${column} = … WHERE ${this.where}`,
+    remedy = `To mend it: UPDATE ${this.table} SET ${column} = … WHERE ${this.where}.`,
   ): LeaseError {
     const value = this.#columns[column];
-    return new LeaseError(
-      "STORE_REFUSED",
-      `${column} is ${value === null ? "NULL" : String(value)} in the row ${this.where} of ${this.table}: ${rule}. ${remedy}`,
-      { field: column, value, rule },
-    );
+    const shown = `${value === null ? "NULL" : String(value)} in the row ${this.where} of ${this.table}`;
+    return refusal(LeaseError, "STORE_REFUSED", column, value, `${rule}\n${remedy}`, 0, 0, undefined, shown);
   }
 }
 
@@ -307,13 +304,13 @@ class OldSegments implements SegmentStore {
       const number = numberOf(cause);
       let advice: string | undefined;
       if (number === NO_SUCH_TABLE)
-        advice = `check the database in the settings of the client, and the options database and table`;
+        advice = "Check the database in the settings of the client, and the options database and table.";
       if (number === NO_SUCH_COLUMN)
-        advice = `${this.#table} is not a table as ${this.name} makes it. Check the database, and the option table`;
+        advice = `${this.#table} is not a table as ${this.name} makes it. Check the database, and the option table.`;
       if (NO_RIGHT.includes(number))
-        advice = `the user lacks a right. Programs need: GRANT SELECT, UPDATE ON ${quoted(this.#table)} TO your_role;`;
+        advice = `The user lacks a right. Programs need: GRANT SELECT, UPDATE ON ${quoted(this.#table)} TO your_role;`;
       if (advice === undefined) throw error;
-      throw storeRefused(`the server answered ${number} (${(cause as Error).message}): ${advice}`, cause);
+      throw storeRefused(`the server answered ${number} (${messageOf(cause)})\n${advice}`, cause);
     });
   }
 
@@ -321,24 +318,24 @@ class OldSegments implements SegmentStore {
     const { counter, taken } = this.#generator;
     return row.refused(
       counter,
-      `must be ${above - BigInt(taken)} or more, since this process has had the numbers up to ${above - 1n}. The table was restored or changed ` +
-        "by hand, or a failover lost allocations",
-      `Other programs repeat numbers: stop all that allocate from the row. Then find the largest number in use, and run UPDATE ${row.table} ` +
-        `SET ${counter} = <above it> WHERE ${row.where}`,
+      `must be ${above - BigInt(taken)} or more, since this process has had the numbers up to ${above - 1n}`,
+      "The table was restored or changed by hand, or a failover lost allocations. " +
+        `Other programs repeat numbers: stop all that allocate from the row. Then find the largest number in use, and run UPDATE ${row.table} ` +
+        `SET ${counter} = <above it> WHERE ${row.where}.`,
     );
   }
 
   #missing(row: OldRow, tag: string, above: bigint): LeaseError {
     const { counter, insert, taken } = this.#generator;
     const [columns, values] = insert;
-    const missing = `the table ${row.table} of ${this.name} has no row with ${row.where}. `;
+    const missing = `the table ${row.table} of ${this.name} has no row with ${row.where}\n`;
     const remedy =
       above > 0n
         ? `It is not new: this process has had numbers up to ${above - 1n}. If the tag was moved to another store, use that one, and never ` +
-          `make the row again. If the row was deleted, restore it with a ${counter} above every number that was handed out`
+          `make the row again. If the row was deleted, restore it with a ${counter} above every number that was handed out.`
         : "Check that this is the database of the other programs, and the tag. If the tag is new, run once: " +
           `INSERT INTO ${row.table} (${this.#generator.tag}, ${counter}, ${columns}) VALUES ('${tag}', ${1 - taken}, ${values}). ` +
-          `If its row was deleted, insert it with a ${counter} above every number that was handed out, unless it moved to another store`;
+          `If its row was deleted, insert it with a ${counter} above every number that was handed out, unless it moved to another store.`;
     return new LeaseError("STORE_NOT_INITIALISED", missing + remedy, { field: "tag", value: tag });
   }
 }

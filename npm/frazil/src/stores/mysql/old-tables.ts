@@ -13,11 +13,11 @@
  */
 
 import { drawRandom } from "../../asking/kernel-random.js";
-import { ConfigError, configError } from "../../base/errors.js";
+import { type ConfigError, configError } from "../../base/errors.js";
 import { checkKeys } from "../../base/option-keys.js";
 import { PackageRule } from "../../base/package-rules.js";
 import { optionError } from "../kit/argument-errors.js";
-import { storeRefused } from "../kit/errors.js";
+import { messageOf, storeRefused } from "../kit/errors.js";
 
 /** The table that new node ids come from. */
 export interface NodeIdsFrom {
@@ -123,23 +123,23 @@ const cosIdMachine = (table: string) => ({
 const NAMES = 5;
 
 const FROM_RULE =
-  'must be { workerNode: "WORKER_NODE" } or { cosId: { namespace: "…" } }: the table that the fleet takes its node ids from';
+  'must be { workerNode: "WORKER_NODE" } or { cosId: { namespace: "…" } }\nIt is the table that the fleet takes its node ids from.';
 const TABLE_RULE =
-  "must be the name of a table, or of a database and a table: letters, digits, _ and $, with a dot between";
+  "must be the name of a table, or of a database and a table, of letters, digits, _ and $, with a dot between";
 const NAMESPACE_RULE =
-  "must be the namespace of CosId (cosid.namespace): 1 to 91 characters of ASCII, without quotes, backslash and control characters";
+  "must be 1 to 91 characters of ASCII, without quotes, backslash and control characters\nIt is the namespace of CosId (cosid.namespace).";
 const WIDTH_RULE =
-  "must have at most 23 bits of node ids: the names of rows in cosid_machine have room for seven digits";
+  "must have at most 23 bits of node ids\nThe names of rows in cosid_machine have room for seven digits.";
 const MARKER_RULE = "must be frazil:, the scope, a colon and 8 hexadecimal digits, as init() writes it";
-const ALLOW_EMPTY = "If no process of the fleet has ever started, pass nodeIdsFrom.allowEmpty: true";
-const EMPTY_RULE = `must have a row: this table has none, so it may be that of another database, or a copy. ${ALLOW_EMPTY}`;
+const ALLOW_EMPTY = "If no process of the fleet has ever started, pass nodeIdsFrom.allowEmpty: true.";
+const EMPTY_RULE = `must have a row\nThis table has none, so it may be that of another database, or a copy. ${ALLOW_EMPTY}`;
 const emptiedRule = (next: number) =>
-  `must have a row: those of this table were deleted, and it counts on from ${next}. If every process of the fleet that runs has a lower number, pass nodeIdsFrom.allowEmpty: true`;
+  `must have a row\nThose of this table were deleted, and it counts on from ${next}. If every process of the fleet that runs has a lower number, pass nodeIdsFrom.allowEmpty: true.`;
 /** `found`: namespaces that have rows. */
 function emptyRule(table: string, found: readonly string[]): string {
   const names = found.slice(0, NAMES).map((name) => JSON.stringify(name));
   const others = found.length === 0 ? "none" : `${names.join(", ")}${found.length > NAMES ? ", …" : ""}`;
-  return `must have a row in ${table}, otherwise node ids begin at 0 beside those of the fleet. Namespaces with rows: ${others}. ${ALLOW_EMPTY}`;
+  return `must have a row in ${table}\nOtherwise node ids begin at 0 beside those of the fleet. Namespaces with rows: ${others}. ${ALLOW_EMPTY}`;
 }
 /** `name` has 100 characters: a dot and eight digits more. */
 const NAMESPACE_LENGTH = 91;
@@ -186,16 +186,12 @@ export function checkOldTable(
   const { name } = oldTable;
   if (engine.toLowerCase() !== "innodb")
     throw storeRefused(
-      `the table ${name} has the engine ${engine}: must be InnoDB, since others lose numbers in a crash that were given out. ALTER TABLE ${name} ENGINE = InnoDB`,
+      `the table ${name} has the engine ${engine}, and must be InnoDB\nOthers lose numbers in a crash that were given out. ALTER TABLE ${name} ENGINE = InnoDB.`,
     );
   checkWidth(oldTable, nodeTo);
   if (largest > nodeTo) {
-    const rule = `must have node ids to ${largest} at least, the largest number in ${name}: it is not the layout of that fleet`;
-    throw new ConfigError("INVALID_OPTION", `layout has node ids to ${nodeTo}: ${rule}`, {
-      field: "layout",
-      value: nodeTo,
-      rule,
-    });
+    const rule = `must have node ids to ${largest} at least, the largest number in ${name}\nIt is not the layout of that fleet.`;
+    throw refuse("layout", nodeTo, rule);
   }
   return largest + 1;
 }
@@ -275,9 +271,6 @@ export function recordedTable(scope: string, text: string): OldTable {
     // As it is there: each read compares it, and a person may have written it in another way.
     return { ...tableWithMarker(from, marker), text };
   } catch (error) {
-    throw storeRefused(
-      `node_ids_from is ${text} in the record of the scope "${scope}": ${(error as Error).message}`,
-      error,
-    );
+    throw storeRefused(`node_ids_from is ${text} in the record of the scope "${scope}": ${messageOf(error)}`, error);
   }
 }

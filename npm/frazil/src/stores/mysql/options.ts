@@ -31,8 +31,8 @@ export interface MySqlInitOptions extends InitOptions {
   readonly nodeIdsFrom?: NodeIdsFrom | "none";
 }
 
-const NODES_RULE = "must not be given with nodeIdsFrom: the node ids are the numbers of that table";
-const DATABASE_RULE = "must be the name of a database: a letter or _, then at most 63 letters, digits, _, $ or -";
+const NODES_RULE = "must not be given with nodeIdsFrom\nThe node ids are the numbers of that table.";
+const DATABASE_RULE = "must be the name of a database, a letter or _ and then at most 63 letters, digits, _, $ or -";
 const INCARNATION_RULE =
   'must be "server", { sql } with an SQL expression without ?, or "none-accepting-repeats-after-failover"';
 

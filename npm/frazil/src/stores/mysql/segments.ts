@@ -53,7 +53,7 @@ export class MySqlTags implements TagTable {
       await sleepAfterRace(attempt, signal);
     }
     throw storeUnavailable(
-      `the record of the tag ${JSON.stringify(tag)} could not be written, ${MAX_ATTEMPTS} times: reads may go to another server than writes`,
+      `the record of the tag ${JSON.stringify(tag)} could not be written, ${MAX_ATTEMPTS} times\nReads may go to another server than writes.`,
     );
   }
 

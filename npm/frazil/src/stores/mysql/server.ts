@@ -1,4 +1,5 @@
 /** Checks of a server of MariaDB or MySQL, and of a session: what would lose, or take back, what it acknowledged is refused. */
+import { saidOf } from "../../base/errors.js";
 import { NO_INCARNATION, storeRefused, TRANSACTION_RULE } from "../kit/errors.js";
 import type { Row } from "./client.js";
 
@@ -15,33 +16,32 @@ export type Binlog = "synced" | typeof UNSYNCED;
  */
 export function checkServer(row: Row | undefined, binlog?: Binlog): asserts row is Row {
   if (row === undefined) throw storeRefused("the client returned no row, where the server always has one");
-  const refuse = (setting: string, rule: string) => storeRefused(`${setting} is ${String(row[setting])}: ${rule}`);
+  const refuse = (setting: string, rule: string) => storeRefused(saidOf(setting, rule, String(row[setting])));
   if (!isOn(row["autocommit"]))
-    throw refuse(
-      "autocommit",
-      "must be 1. A rollback takes back what was handed out. Give the store a pool of its own",
-    );
+    throw refuse("autocommit", "must be 1\nA rollback takes back what was handed out. Give the store its own pool.");
   if (isOn(row["in_transaction"])) throw storeRefused(TRANSACTION_RULE);
-  if (isOn(row["read_only"])) throw refuse("read_only", READ_ONLY_RULE);
+  if (isOn(row["read_only"])) throw refuse("read_only", `must be OFF\n${READ_ONLY_RULE}`);
   const flush = String(row["flush_log"]);
   if (flush !== "1" && flush !== "3")
     throw storeRefused(
-      `innodb_flush_log_at_trx_commit is ${flush}: must be 1. Otherwise a crash takes back what was handed out last, and IDs and numbers repeat. SET GLOBAL innodb_flush_log_at_trx_commit = 1, and in the configuration of the server`,
+      `innodb_flush_log_at_trx_commit is ${flush} and must be 1\nOtherwise a crash takes back what was handed out last, and IDs and numbers repeat. SET GLOBAL innodb_flush_log_at_trx_commit = 1, and in the configuration of the server.`,
     );
   if (binlog !== UNSYNCED && isOn(row["log_bin"]) && String(row["sync_binlog"]) !== "1")
     throw refuse(
       "sync_binlog",
-      `must be 1 with the binary log on. Otherwise a crash of the host takes back what was handed out last, and IDs and numbers repeat. SET GLOBAL sync_binlog = 1, and in the configuration of the server${
+      `must be 1 with the binary log on\nOtherwise a crash of the host takes back what was handed out last, and IDs and numbers repeat. SET GLOBAL sync_binlog = 1, and in the configuration of the server${
         binlog === undefined ? "" : `, or pass the option binlog: "${UNSYNCED}"`
-      }`,
+      }.`,
     );
   if (isOn(row["log_bin"]) && row["binlog_format"] === "STATEMENT")
     throw refuse(
       "binlog_format",
-      "must be ROW or MIXED: a replica would compare its own incarnation, and lack what was handed out",
+      "must be ROW or MIXED\nOtherwise a replica compares its own incarnation, and lacks what was handed out.",
     );
   if (isOn(row["galera"]))
-    throw storeRefused("wsrep_on is 1: a Galera cluster is not supported. Two of its nodes can be written to at once");
+    throw storeRefused(
+      "wsrep_on is 1, and a Galera cluster is not supported\nTwo of its nodes can be written to at once.",
+    );
 }
 
 /**
@@ -52,26 +52,26 @@ export function checkCounter(row: Row, table: string, column: string, advice = "
   const { engine, counter_type: type } = row;
   if (engine === null)
     throw storeRefused(
-      `${table} is no table that can be looked at in information_schema.tables: must be a table of InnoDB, and no view or temporary table`,
+      `${table} is no table that can be looked at in information_schema.tables\nIt must be a table of InnoDB, and no view or temporary table.`,
     );
   if (String(engine).toLowerCase() !== "innodb")
     throw storeRefused(
-      `the table ${table} has the engine ${String(engine)}: must be InnoDB. Others lose numbers in a crash, and have no transactions. ` +
-        `${advice}Run ALTER TABLE ${table} ENGINE = InnoDB`,
+      `the table ${table} has the engine ${String(engine)}, and must be InnoDB\nOthers lose numbers in a crash, and have no transactions. ` +
+        `${advice}Run ALTER TABLE ${table} ENGINE = InnoDB.`,
     );
   if (String(type).toLowerCase() !== "bigint")
     throw storeRefused(
-      `the column ${column} of the table ${table} has the type ${String(type)}: must be bigint, since numbers repeat when another type has ` +
-        `no more room. Change its type by ALTER TABLE ${table} MODIFY ${column} bigint NOT NULL, with the DEFAULT that it has`,
+      `the column ${column} of the table ${table} has the type ${String(type)}, and must be bigint\nNumbers repeat when another type has ` +
+        `no more room. Change its type by ALTER TABLE ${table} MODIFY ${column} bigint NOT NULL, with the DEFAULT that it has.`,
     );
 }
 
-export const READ_ONLY_RULE = "this is a replica, or a server that takes no writes. Connect to the primary";
+export const READ_ONLY_RULE = "This is a replica, or a server that takes no writes. Connect to the primary.";
 
 /** So far `NOW` and `SYSDATE` may lie apart. A fence has a margin of five seconds. */
 export const MOVED_US = 1_000_000;
 export const MOVED_RULE =
-  "the clock of the session is moved by SET timestamp, and fences would not cover what was granted: SET timestamp = DEFAULT, or give the store a pool of its own";
+  "the clock of the session is moved by SET timestamp, and fences would not cover what was granted\nSET timestamp = DEFAULT, or give the store its own pool.";
 
 /** The incarnation in a row, which must have a value: two servers without one could not be told apart. */
 export function incarnationOf(row: Row): string {

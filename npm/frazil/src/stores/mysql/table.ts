@@ -105,7 +105,7 @@ const sameScope = ({ scope, moment }: ScopeView<Scope>): Values => ({
 });
 
 const ALONE_RULE =
-  'must be given, since this database has the table {table} of another generator: { workerNode } or { cosId } if its processes mint IDs for the same column (docs/guides/migrating), "none" if they do not';
+  'must be given, since this database has the table {table} of another generator\nPass { workerNode } or { cosId } if its processes mint IDs for the same column (docs/guides/migrating), "none" if they do not.';
 
 /** The tables, and the statements that read and write them. */
 export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
@@ -138,7 +138,7 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
         return { ...view, mine, free, earliestMs: oldest[0]?.untilMs };
       if (attempt === MAX_ATTEMPTS)
         throw storeUnavailable(
-          `the lease was not the same when it was written once more, ${MAX_ATTEMPTS} times: reads may go to another server than writes`,
+          `the lease was not the same when it was written once more, ${MAX_ATTEMPTS} times\nReads may go to another server than writes.`,
         );
       await sleepAfterRace(attempt, signal);
     }
@@ -252,7 +252,9 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       if (await this.#database.write(INIT, { ...values, server: incarnationOf(row) }, signal)) return undefined;
       await sleepAfterRace(attempt, signal);
     }
-    throw storeUnavailable(`the record could not be written: others wrote at the same time, ${MAX_ATTEMPTS} times`);
+    throw storeUnavailable(
+      `the record could not be written, since others wrote at the same time, ${MAX_ATTEMPTS} times`,
+    );
   }
 
   /** Refuses a scope that numbers by itself beside an old table. */
@@ -314,7 +316,7 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       const wrong = rows.find(({ name, engine }) => name !== null && engine !== "InnoDB");
       if (wrong)
         throw storeRefused(
-          `the table ${String(wrong["name"])} has the engine ${String(wrong["engine"])}: must be InnoDB, since others lose what they acknowledged. ALTER TABLE ${String(wrong["name"])} ENGINE = InnoDB`,
+          `the table ${String(wrong["name"])} has the engine ${String(wrong["engine"])}, and must be InnoDB\nOthers lose what they acknowledged. ALTER TABLE ${String(wrong["name"])} ENGINE = InnoDB.`,
         );
       if (isMade || rows.length === 3) return;
       for (const statement of [SCOPES, LEASES, SEGMENTS]) await this.#database.define(statement);

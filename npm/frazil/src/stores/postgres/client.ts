@@ -58,8 +58,8 @@ const OUTCOME = `SELECT CASE WHEN split_part($1::text, '@', 2) = ${STARTED}
 const IN_THE_FUTURE = "22023";
 
 const CLIENT_RULE =
-  "must be a Pool or Client of pg, a client of postgres, PGlite, or a client of Neon: an object with query(text, values), or a " +
-  "function with unsafe(text, values)";
+  "must be a Pool or Client of pg, a client of postgres, PGlite, or a client of Neon\nIt has query(text, values), or is a function " +
+  "with unsafe(text, values).";
 
 /** In a transaction of the program that has failed. @internal */
 export const FAILED_TRANSACTION = "25P02";
@@ -131,9 +131,9 @@ async function run(client: unknown, call: "query" | "unsafe", text: string, valu
 }
 
 const FOREIGN_TABLE =
-  "a table of frazil is a foreign table, of which this client does not know whether what was written is committed: connect to the server that has the table";
+  "a table of frazil is a foreign table, of which this client does not know whether what was written is committed\nConnect to the server that has the table.";
 const TAKEN_OVER =
-  "the server that was asked next does not know what was written: another one has taken over, or it was started again";
+  "the server that was asked next does not know what was written\nAnother one has taken over, or it was started again.";
 
 interface Answered {
   readonly result: unknown;
@@ -161,9 +161,9 @@ export function waitOf(client: unknown): string | undefined {
   const given = client as Record<string, unknown>;
   const { totalCount, idleCount, waitingCount, _connected: isConnected, _connecting: isConnecting } = given;
   if (isConnected === false && isConnecting === false)
-    return "the Client of pg was never connected, and waits for ever: await client.connect()";
+    return "the Client of pg was never connected, and waits for ever\nawait client.connect().";
   if (typeof waitingCount !== "number" || waitingCount === 0 || idleCount !== 0) return undefined;
-  return `all ${totalCount} connections of the pool are in use, and ${waitingCount} calls wait for one: the database does not answer, or other statements use them (give leases and segments a pool of their own)`;
+  return `all ${totalCount} connections of the pool are in use, and ${waitingCount} calls wait for one\nThe database does not answer, or other statements use them. Give leases and segments their own pool.`;
 }
 
 /** A client of a pool, which reports the end of its connection while it is lent: without a listener, the process would end. */
@@ -196,11 +196,11 @@ function lent(client: PooledClient): PooledConnection<string, Ran> {
 function rowsOf(result: unknown): readonly Row[] {
   const rows = Array.isArray(result) ? result : (result as { rows?: unknown } | null | undefined)?.rows;
   if (!Array.isArray(rows) || rows.some((row) => typeof row !== "object" || row === null || Array.isArray(row)))
-    throw storeRefused("the client returned no rows with names: turn its array mode off, and pass no callback");
+    throw storeRefused("the client returned no rows with names\nTurn its array mode off, and pass no callback.");
   const [row] = rows as Row[];
   if (row !== undefined && !("xact_id" in row))
     throw storeRefused(
-      `the client returned the columns ${Object.keys(row).join(", ")}, and not xact_id: it must leave names as they are. Give the store a client without a transform, such as postgres.camel`,
+      `the client returned the columns ${Object.keys(row).join(", ")}, and not xact_id\nIt must leave names as they are. Give the store a client without a transform, such as postgres.camel.`,
     );
   return rows;
 }

@@ -25,10 +25,17 @@
  *
  * Not checked: `fsync = off` of the server.
  */
-import { FrazilError, type LeaseError } from "../../base/errors.js";
+import { FrazilError, type LeaseError, oneLine } from "../../base/errors.js";
 import { untilAborted } from "../../base/wait.js";
 import { type AnswerRow, answerOf, type Whole, wholeOf } from "../kit/answer-rows.js";
-import { NO_INCARNATION, notInitialised, storeRefused, storeUnavailable, TRANSACTION_RULE } from "../kit/errors.js";
+import {
+  messageOf,
+  NO_INCARNATION,
+  notInitialised,
+  storeRefused,
+  storeUnavailable,
+  TRANSACTION_RULE,
+} from "../kit/errors.js";
 import { isNew } from "../kit/found-record.js";
 import {
   checkAcquire,
@@ -150,7 +157,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
 
   async migrate(): Promise<void> {
     if ((await withinLimit(this, "migrate()", (signal) => this.#run(MIGRATE, [], signal, true))) === undefined)
-      throw storeRefused("there is no schema to make the tables in: create it, or pass the option schema");
+      throw storeRefused("there is no schema to make the tables in\nCreate it, or pass the option schema.");
   }
 
   async init(options: InitOptions): Promise<boolean> {
@@ -196,7 +203,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     // Any other fence may have been raised by another process meanwhile.
     if (when === "always" && row["covers"] !== "true")
       throw storeRefused(
-        `the fence of the scope "${scope}" was not raised: row-level security, a trigger or a rule keeps its record as it is. Raise it as the owner of the table`,
+        `the fence of the scope "${scope}" was not raised\nRow-level security, a trigger or a rule keeps its record as it is. Raise it as the owner of the table.`,
       );
     return wholeOf("fence_ms", row["fence_ms"]);
   }
@@ -279,12 +286,12 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
 
   /** The error for a failure of the client, which stays its cause. */
   #errorOf(error: unknown, state: string, statement: string, lack: Lack): LeaseError {
-    const reported = `Postgres answered ${state} (${(error as Error).message})`;
+    const reported = `Postgres answered ${state} (${messageOf(error)})`;
     if (state === "42501")
       return storeRefused(
         statement === MIGRATE
-          ? `${reported}: migrate() needs CREATE on the schema, which roles lack by default. Run it, or the SQL of npx frazil ddl postgres, as the owner of the schema`
-          : `${reported}: the role lacks a right. It needs USAGE on the schema. Run: ${this.#complete(rightsFor(this.#complete(statement)))}`,
+          ? `${reported}\nmigrate() needs CREATE on the schema, which roles lack by default. Run it, or the SQL of npx frazil ddl postgres, as the owner of the schema.`
+          : `${reported}\nThe role lacks a right. It needs USAGE on the schema. Run: ${this.#complete(rightsFor(this.#complete(statement)))}`,
         error,
       );
     // Views and foreign tables have no keys, views no xmin, and both may take no writes; nor does a table that a publication has in part.
@@ -294,31 +301,31 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
       (state === NOT_IN_STATE && lack === undefined)
     ) {
       const { detail } = error as { detail?: unknown };
-      const more = typeof detail === "string" ? ` ${detail}` : "";
+      const more = typeof detail === "string" ? ` ${oneLine(detail)}` : "";
       return storeRefused(
-        `${reported}${more}: if a table of frazil is a foreign table or a view, use the table itself, on its server. If it has no primary key, migrate() did not make it. If a publication has it, that may leave out no rows or columns`,
+        `${reported}${more}\nIf a table of frazil is a foreign table or a view, use the table itself, on its server. If it has no primary key, migrate() did not make it. If a publication has it, that may leave out no rows or columns.`,
         error,
       );
     }
     if (state === FAILED_TRANSACTION) return storeRefused(`${reported}: ${TRANSACTION_RULE}`, error);
     if (state === "25006" || lack === "writes")
       return storeRefused(
-        `${reported}: this server takes no writes from here: it is a read-only replica, or transactions are read-only by default. Connect to the primary`,
+        `${reported}\nThis server takes no writes from here: it is a read-only replica, or transactions are read-only by default. Connect to the primary.`,
         error,
       );
     if (state === "23502" && columnOf(error) === "incarnation")
       return storeRefused(`${reported}: ${NO_INCARNATION}`, error);
     if (lack === "incarnation")
       return storeRefused(
-        `${reported}: this server cannot say which incarnation it is (Aurora, CockroachDB). Pass the option incarnation: ` +
-          '{ sql: "…" } with an expression whose value changes when acknowledged writes may have been lost',
+        `${reported}\nThis server cannot say which incarnation it is (Aurora, CockroachDB). Pass the option incarnation: ` +
+          '{ sql: "…" } with an expression whose value changes when acknowledged writes may have been lost.',
         error,
       );
     // Of pgbouncer, which has one code for most of its errors, and one language.
     const [, parameter] = /^unsupported startup parameter: (\S+)/.exec((error as Error).message) ?? [];
     if (parameter !== undefined)
       return storeRefused(
-        `${reported}: pgbouncer refuses it. Add ${parameter} to its ignore_startup_parameters, or leave it out of the client's options`,
+        `${reported}\npgbouncer refuses it. Add ${parameter} to its ignore_startup_parameters, or leave it out of the client's options.`,
         error,
       );
     // Other statements that cannot run here, wrong credentials, and a database that does not exist.
@@ -327,13 +334,10 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     const { errno, sqlState } = (error ?? {}) as { errno?: unknown; sqlState?: unknown };
     if (typeof errno === "number" && typeof sqlState === "string")
       return storeRefused(
-        `the server answered ${errno} (${(error as Error).message}), as MariaDB and MySQL do: they need MySqlStore of frazil/stores/mysql`,
+        `the server answered ${errno} (${messageOf(error)}), as MariaDB and MySQL do\nThey need MySqlStore of frazil/stores/mysql.`,
         error,
       );
-    return storeUnavailable(
-      `Postgres did not answer: ${error instanceof Error ? error.message : String(error)}`,
-      error,
-    );
+    return storeUnavailable(`Postgres did not answer: ${messageOf(error)}`, error);
   }
 }
 

@@ -24,7 +24,7 @@ export interface PostgresStoreOptions {
     | "none-accepting-repeats-after-failover";
 }
 
-const SCHEMA_RULE = "must be the name of a schema: a letter or _, then at most 62 letters, digits, _, $ or -";
+const SCHEMA_RULE = "must be the name of a schema, a letter or _ and then at most 62 letters, digits, _, $ or -";
 
 const INCARNATION_RULE =
   'must be "postgres", "postgres-with-start", { sql } with an SQL expression, or "none-accepting-repeats-after-failover"';

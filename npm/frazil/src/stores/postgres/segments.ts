@@ -84,8 +84,8 @@ export class PostgresTags implements TagTable {
     const [row] = (await this.#run(REPLACE, [tag, next, recent, incarnation, ...seen], signal)) ?? [];
     if (row !== undefined && row["next_number"] !== next)
       throw storeRefused(
-        `next_number of the tag ${JSON.stringify(tag)} is ${String(row["next_number"])} after ${next} was written: its column must be bigint, and ` +
-          "no trigger or rule may change it, since numbers would repeat",
+        `next_number of the tag ${JSON.stringify(tag)} is ${String(row["next_number"])} after ${next} was written\nIts column must be bigint, and ` +
+          "no trigger or rule may change it, since numbers would repeat.",
       );
     return row && true;
   }

@@ -25,7 +25,7 @@ import { untilAborted } from "../../base/wait.js";
 import { type AnswerRow, answerOf, wholeOf } from "../kit/answer-rows.js";
 import { clientError } from "../kit/argument-errors.js";
 import { hintFor } from "../kit/clients.js";
-import { notInitialised, storeRefused, storeUnavailable } from "../kit/errors.js";
+import { messageOf, notInitialised, storeRefused, storeUnavailable } from "../kit/errors.js";
 import { isNew } from "../kit/found-record.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "../kit/lease/requests.js";
 import type { FenceCause } from "../kit/lease/rules.js";
@@ -74,7 +74,7 @@ export type RedisClient = EvalClient | NodeRedisClient | IoRedisClient;
 
 const CLIENT_RULE =
   "must be a client, pool, cluster or sentinel of redis (5 or newer), a Redis or Cluster of ioredis, a Redis of @upstash/redis, or " +
-  "{ eval(script, keys, args) } of your own, which returns what the script returns";
+  "{ eval(script, keys, args) } of your own\neval() must return what the script returns.";
 
 /** Runs a script and returns its reply. */
 type Eval = (script: string, keys: string[], args: string[]) => PromiseLike<unknown>;
@@ -122,7 +122,7 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     const state = typeof status === "string" ? ` (status ${JSON.stringify(status)})` : "";
     return isConnected
       ? undefined
-      : `the client of Redis has no connection${state}. Check its address, and that the server runs; its event "error" says why`;
+      : `the client of Redis has no connection${state}\nCheck its address, and that the server runs. Its event "error" says why.`;
   }
 
   async acquire(request: AcquireRequest): Promise<Answer> {
@@ -243,7 +243,7 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     // Buffers, numbers and bigints of clients that convert replies have the same text.
     if (!Array.isArray(reply) || reply.length === 0)
       throw storeRefused(
-        "the client returned no array of texts: pass a client that returns replies as Redis sends them",
+        "the client returned no array of texts\nPass a client that returns replies as Redis sends them.",
       );
     const texts = reply.map(String);
     checkSetUp(texts);
@@ -286,32 +286,32 @@ const OWN_INCARNATION =
 function checkSetUp([outcome, value, key]: readonly string[]): void {
   switch (outcome) {
     case "replica":
-      throw storeRefused("this is a replica (role:slave in INFO replication). Connect to the primary");
+      throw storeRefused("this is a replica (role:slave in INFO replication)\nConnect to the primary.");
     case "unguarded":
       throw storeRefused(
-        `connected_slaves is ${value} and min-replicas-to-write is 0: an old primary would go on handing out beside the promoted one. ` +
-          `Run CONFIG SET min-replicas-to-write ${Math.ceil(Number(value) / 2)}, half of the replicas, on the primary and on each replica, and write it to their redis.conf`,
+        `connected_slaves is ${value} and min-replicas-to-write is 0\nAn old primary would go on handing out beside the promoted one. ` +
+          `Run CONFIG SET min-replicas-to-write ${Math.ceil(Number(value) / 2)}, half of the replicas, on the primary and on each replica, and write it to their redis.conf.`,
       );
     case "lagging":
       throw storeUnavailable(
-        `a replica has not answered for ${value} s, and may have been promoted. Nothing is handed out until it answers, or is disconnected while min-replicas-to-write others follow`,
+        `a replica has not answered for ${value} s, and may have been promoted\nNothing is handed out until it answers, or is disconnected while min-replicas-to-write others follow.`,
       );
     case "alone":
       throw storeUnavailable(
-        "min_slaves_good_slaves is 0: fewer replicas than min-replicas-to-write follow, and Redis takes no writes until they do",
+        "fewer replicas follow than min-replicas-to-write (min_slaves_good_slaves is 0)\nRedis takes no writes until they do.",
       );
     case "evicting":
       throw storeRefused(
-        `maxmemory-policy is ${value}: leases and counters must not be on a server that deletes keys when its memory is full. ` +
-          "Run CONFIG SET maxmemory-policy noeviction, and write it to redis.conf",
+        `maxmemory-policy is ${value}, with which the server deletes keys when its memory is full\n` +
+          "Run CONFIG SET maxmemory-policy noeviction, and write it to redis.conf.",
       );
     case "expiring":
       throw storeRefused(
-        `the key ${key} expires in ${value} s, and a record that is made again repeats numbers. Run PERSIST ${key}, and find out what has set its time to live`,
+        `the key ${key} expires in ${value} s, and a record that is made again repeats numbers\nRun PERSIST ${key}, and find out what has set its time to live.`,
       );
     case "anonymous":
       throw storeRefused(
-        `this server cannot say which incarnation it is (no run_id or master_replid in INFO, or an expression that is no text). Pass ${OWN_INCARNATION}`,
+        `this server cannot say which incarnation it is (no run_id or master_replid in INFO, or an expression that is no text)\nPass ${OWN_INCARNATION}.`,
       );
   }
 }
@@ -325,22 +325,22 @@ function codeOf(message: string): string {
 
 /** The error for a failure of the client, which stays its cause. */
 function errorOf(error: unknown): LeaseError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const code = codeOf(message);
   if (code === "")
     return storeUnavailable(
-      `Redis did not answer: ${message.replace(/\.$/, "")}. A client that was never connected says the same: await client.connect()`,
+      `Redis did not answer: ${message.replace(/\.$/, "")}\nWas the client ever connected? await client.connect().`,
       error,
     );
   const reported = `Redis answered ${message}`;
   if (code === "NOPERM" || /user .*can't run this command|has no permissions/.test(message))
     return storeRefused(
-      `${reported}: the user lacks a right. ACL SETUSER your_user ${ACL_RULE}. If scripts may not call INFO at all, pass ${OWN_INCARNATION}`,
+      `${reported}\nThe user lacks a right: ACL SETUSER your_user ${ACL_RULE}. If scripts may not call INFO at all, pass ${OWN_INCARNATION}.`,
       error,
     );
-  if (code === "READONLY") return storeRefused(`${reported}: this is a replica. Connect to the primary`, error);
+  if (code === "READONLY") return storeRefused(`${reported}\nThis is a replica. Connect to the primary.`, error);
   if (code === "NOAUTH" || code === "WRONGPASS")
-    return storeRefused(`${reported}: give the client the user and the password`, error);
+    return storeRefused(`${reported}\nGive the client the user and the password.`, error);
   // Scripts that cannot run here, keys of another type, a server that listens on loopback only.
   if (["ERR", "WRONGTYPE", "DENIED", "CROSSSLOT"].includes(code)) return storeRefused(reported, error);
   return storeUnavailable(reported, error);

@@ -23,11 +23,11 @@
  */
 import { fstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { monotonicClock } from "../../base/clock.js";
-import { FrazilError } from "../../base/errors.js";
+import { FrazilError, oneLine } from "../../base/errors.js";
 import { wholeOf } from "../kit/answer-rows.js";
 import { clientError, optionError } from "../kit/argument-errors.js";
 import { clientOf, hintFor } from "../kit/clients.js";
-import { notInitialised, storeRefused, storeUnavailable, TRANSACTION_RULE } from "../kit/errors.js";
+import { messageOf, notInitialised, storeRefused, storeUnavailable, TRANSACTION_RULE } from "../kit/errors.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "../kit/lease/requests.js";
 import { type FenceCause, type Moment, UNUSED } from "../kit/lease/rules.js";
 import { sleepAfterRace } from "../kit/races.js";
@@ -74,7 +74,7 @@ export interface SqliteDatabase {
 const NOW = `SELECT ${CLOCK} AS now_ms`;
 
 const CLIENT_RULE =
-  "must be a Database of better-sqlite3 or bun:sqlite, or a DatabaseSync of node:sqlite: an object with prepare(sql) and exec(sql)";
+  "must be a Database of better-sqlite3 or bun:sqlite, or a DatabaseSync of node:sqlite, with prepare(sql) and exec(sql)";
 
 /** How long a locked file is asked again. */
 const BUSY_MS = 2000;
@@ -118,7 +118,7 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
       throw clientError(database, rule, "database");
     }
     for (const [name, value] of Object.entries(options))
-      throw optionError(name, value, "must not be given: this store has no options");
+      throw optionError(name, value, "must not be given, since this store has no options");
     this.#db = database;
   }
 
@@ -259,7 +259,7 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
       this.#db.exec("PRAGMA synchronous = FULL");
       if (level() < FULL)
         throw storeRefused(
-          "PRAGMA synchronous is below FULL and cannot be set, as inside a transaction: give the store a connection of its own",
+          "PRAGMA synchronous is below FULL and cannot be set, as inside a transaction\nGive the store its own connection.",
         );
     }
     const [mode] = Object.values(pragma("journal_mode")[0] as Row);
@@ -267,16 +267,18 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
       const path = pragma("database_list").find(({ name }) => name === "main")?.["file"];
       if (typeof path !== "string" || path === "")
         throw storeRefused(
-          "the database is in memory or temporary: leases and counters must outlive the process, so open a file",
+          "the database is in memory or temporary\nLeases and counters must outlive the process, so open a file.",
         );
       const identity = identityOf(path);
       if (!isOpen(path)) throw replaced(path);
       if (isMountPoint(path))
-        throw storeRefused(`${path} is mounted by itself: ${ONE_PATH_RULE}. Mount its folder instead of the file`);
+        throw storeRefused(`${path} is mounted by itself\nMount its folder instead of the file. ${ONE_PATH_RULE}`);
       this.#file = { path, identity };
     }
     if (mode === "off" || mode === "memory")
-      throw storeRefused(`PRAGMA journal_mode is ${mode}: a crash could damage the file. Use delete or wal`);
+      throw storeRefused(
+        `PRAGMA journal_mode is ${mode}, with which a crash could damage the file\nUse delete or wal.`,
+      );
     const { path, identity } = this.#file;
     if (identityOf(path) !== identity) throw replaced(path);
     return identity;
@@ -327,16 +329,16 @@ ${raiseFence(scope)}`;
 }
 
 const ONE_PATH_RULE =
-  "SQLite keeps its log beside the path, so programs that open the file by another path do not see what this one commits";
+  "SQLite keeps its log beside the path, so programs that open the file by another path do not see what this one commits.";
 
 /** What a copy of a file does not have: the device, the inode, and the time of birth. */
 function identityOf(path: string): string {
   const { dev, ino, nlink, birthtimeNs } = statOf(path);
-  if (nlink > 1n) throw storeRefused(`${path} has ${nlink} hard links: ${ONE_PATH_RULE}. Remove the other links`);
+  if (nlink > 1n) throw storeRefused(`${path} has ${nlink} hard links\nRemove the other links. ${ONE_PATH_RULE}`);
   if (birthtimeNs <= 0n)
     throw storeRefused(
-      `${path} has no time of birth, since its file system keeps none (ext4 with inodes of 128 bytes, for example): a backup that ` +
-        "takes its place could not be told from it. Copy the file, to another file system if this one keeps none, and use the copy",
+      `${path} has no time of birth, so a backup that takes its place could not be told from it\nSome file systems keep none, such as ` +
+        "ext4 with inodes of 128 bytes. Copy the file, to another file system if this one keeps none, and use the copy.",
     );
   // In whole milliseconds: Deno reports no more of it, and shares the file with Node.
   return `${dev}/${ino}/${birthtimeNs / 1_000_000n}`;
@@ -346,7 +348,7 @@ function statOf(path: string) {
   try {
     return statSync(path, { bigint: true });
   } catch (error) {
-    throw storeRefused(`${path} cannot be looked at, although it is open: ${(error as Error).message}`, error);
+    throw storeRefused(`${path} cannot be looked at, although it is open: ${messageOf(error)}`, error);
   }
 }
 
@@ -393,7 +395,7 @@ function isOpen(path: string): boolean {
 }
 
 const replaced = (path: string) =>
-  storeRefused(`${path} was replaced while it was open: this connection writes to the old file. Open it anew`);
+  storeRefused(`${path} was replaced while it was open\nThis connection writes to the old file. Open it anew.`);
 
 /** The name of SQLite's result code. Each client reports it in another way. */
 function codeOf(error: unknown): string {
@@ -406,9 +408,9 @@ function codeOf(error: unknown): string {
 
 /** The error for a failure of the client, which stays its cause. */
 function errorOf(error: unknown, code: string, message: string): FrazilError {
-  const reported = `SQLite answered ${code} (${message})`;
+  const reported = `SQLite answered ${code} (${oneLine(message)})`;
   if (code === "ERROR" && /within a transaction/.test(message)) return storeRefused(TRANSACTION_RULE, error);
-  if (code === "READONLY") return storeRefused(`${reported}: the file or the connection is read-only`, error);
+  if (code === "READONLY") return storeRefused(`${reported}\nOpen the file for writing.`, error);
   if (["ERROR", "CORRUPT", "NOTADB"].includes(code)) return storeRefused(reported, error);
-  return storeUnavailable(code ? reported : `SQLite did not answer: ${message}`, error);
+  return storeUnavailable(code ? reported : `SQLite did not answer: ${oneLine(message)}`, error);
 }

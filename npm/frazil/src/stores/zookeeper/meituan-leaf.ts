@@ -10,7 +10,7 @@
  * - **The znode in Leaf's folder has the end of the window as its time**, so Leaf's start check says no until then.
  */
 
-import { ConfigError, configError } from "../../base/errors.js";
+import { type ConfigError, configError } from "../../base/errors.js";
 import { checkKeys } from "../../base/option-keys.js";
 import { allNodes } from "../../layout/default-nodes.js";
 import { checkGiven, optionError } from "../kit/argument-errors.js";
@@ -58,13 +58,13 @@ const SILENT_MS = 5 * 60 * 1000;
 /** How often the row of a new number is tried. */
 const TRIES = 5;
 
-const NAME_RULE = "must be the leaf.name of the Java servers: one part of a path";
+const NAME_RULE = "must be the leaf.name of the Java servers, one part of a path";
 const LAYOUT_RULE =
-  'must be that of Leaf, "leaf", or have its fields (time 41, node 10, sequence 12, ticks of 1 ms): IDs of another layout would meet those of the Java servers';
+  'must be "leaf", or have its fields (time 41, node 10, sequence 12, ticks of 1 ms)\nIDs of another layout would meet those of the Java servers.';
 const FROM_RULE =
-  ", the next number of Leaf's folder: those below nodes.from would be used up, and Leaf hands out none twice";
+  ", the next number of Leaf's folder\nThose below nodes.from would be used up, and Leaf hands out none twice.";
 const NUMBER_RULE =
-  "must be a node id of the scope, and not 0: servers that start at once where no folder is all mint with 0, whatever their numbers are";
+  "must be a node id of the scope, and not 0\nServers that start at once where no folder is all mint with 0, whatever their numbers are.";
 const ADDRESS_RULE = "must be the ip:port of a Java server in Leaf's folder, with this number";
 
 /** What Leaf keeps of a server. It reads no further fields. */
@@ -91,8 +91,8 @@ const nextOf = ({ cversion, numChildren }: Stat): number => (cversion + numChild
 /** Before the identity of the folder, once `leave` was called. */
 const LEAVING = "left ";
 const LEAVING_RULE =
-  "leave() was called for the scope, so no number of Leaf's folder is taken. If it did not end, call it again";
-const LEFT_RULE = "must take its node ids from Leaf's folder: it numbers them itself";
+  "leave() was called for the scope, so no number of Leaf's folder is taken\nIf it did not end, call it again.";
+const LEFT_RULE = "must take its node ids from Leaf's folder\nIt numbers them itself.";
 
 /** The transaction that made a znode: no two have the same. */
 const identityOf = ({ czxid }: Stat): string => Buffer.from(czxid).toString("hex");
@@ -116,8 +116,8 @@ class LeafTable extends ZooKeeperTable {
 
   #missing() {
     return storeRefused(
-      `Leaf's folder ${this.folder} is missing. Check leafName. The first Java server makes it: a server that finds none takes the number 0 ` +
-        "whatever ZooKeeper says, so this store never makes it",
+      `Leaf's folder ${this.folder} is missing\nCheck leafName. The first Java server makes it: a server that finds none takes the number 0 ` +
+        "whatever ZooKeeper says, so this store never makes it.",
     );
   }
 
@@ -143,7 +143,7 @@ class LeafTable extends ZooKeeperTable {
   override checkSource(path: string, source: string | undefined): void {
     if (source !== this.source && source !== `${this.source}${LEFT}`)
       throw storeRefused(
-        `the scope at ${path} ${source === undefined ? "numbers its node ids by itself: use ZooKeeperStore" : `takes its node ids from ${source}: pass that leafName`}`,
+        `the scope at ${path} ${source === undefined ? "numbers its node ids by itself\nUse ZooKeeperStore." : `takes its node ids from ${source}\nPass that leafName.`}`,
       );
   }
 
@@ -158,8 +158,8 @@ class LeafTable extends ZooKeeperTable {
     if (folder === undefined) throw this.#missing();
     if (text.replace(LEAVING, "") !== identityOf(folder))
       throw storeRefused(
-        `Leaf's folder ${this.folder} was deleted and made again since init(), so it hands out numbers of servers that may still mint. ` +
-          "Stop the servers of both generations, start those of Leaf, and use another scope",
+        `Leaf's folder ${this.folder} was deleted and made again since init()\nIt hands out numbers of servers that may still mint. ` +
+          "Stop the servers of both generations, start those of Leaf, and use another scope.",
       );
     return folder;
   }
@@ -177,7 +177,7 @@ class LeafTable extends ZooKeeperTable {
     const [view, folder] = await startUnlessAborted(request.signal, read);
     if (view === undefined || folder === undefined) return view;
     const nextNode = nextOf(folder);
-    const sharedWith = `the folder ${this.folder} of Leaf, whose largest number is ${nextNode - 1}: hand over numbers of Java servers that are stopped for good, with adopt()`;
+    const sharedWith = `the folder ${this.folder} of Leaf, whose largest number is ${nextNode - 1}\nHand over numbers of Java servers that are stopped for good, with adopt().`;
     return { ...view, scope: { ...view.scope, nextNode, sharedWith } };
   }
 
@@ -240,7 +240,7 @@ class LeafTable extends ZooKeeperTable {
       const written = await this.session.set(client, paths.record, textOfRecord(left), scope.version);
       if (written !== undefined) return true;
     }
-    throw storeUnavailable("the record was written by others at the same time. Call leave() again");
+    throw storeUnavailable("the record was written by others at the same time\nCall leave() again.");
   }
 
   /** Refuses while somebody else may take numbers of the folder. */
@@ -250,7 +250,7 @@ class LeafTable extends ZooKeeperTable {
       const address = name.replace(/-\d+$/, "");
       if (name.startsWith("frazil."))
         throw storeRefused(
-          `${address} in ${this.folder} is of another scope, which takes its node ids from there: two scopes that number by themselves would have the same`,
+          `${address} in ${this.folder} is of another scope, which takes its node ids from there\nTwo scopes that number by themselves would have the same.`,
         );
       const path = `${this.folder}/${name}`;
       const found = await this.session.get(client, path);
@@ -313,12 +313,8 @@ function endpointOf(path: string, text: string): Endpoint {
 }
 
 function notSilent(address: string, lastMs: number, nowMs: number): ConfigError {
-  const rule = `must have been silent for ${SILENT_MS / 60_000} minutes: it wrote ${Math.round((nowMs - lastMs) / 1000)} s ago. Stop the server for good first`;
-  return new ConfigError("STATE_CONFLICT", `address is "${address}": ${rule}`, {
-    field: "address",
-    value: address,
-    rule,
-  });
+  const rule = `must have been silent for ${SILENT_MS / 60_000} minutes\nIt wrote ${Math.round((nowMs - lastMs) / 1000)} s ago. Stop the server for good first.`;
+  return configError("STATE_CONFLICT", "address", address, rule);
 }
 
 const OPTIONS = "leafName, prefix, acl, incarnation";

@@ -9,7 +9,7 @@
  *   that it accepts while it starts.
  */
 import { monotonicClock } from "../../base/clock.js";
-import { FrazilError, type LeaseError } from "../../base/errors.js";
+import { FrazilError, type LeaseError, oneLine } from "../../base/errors.js";
 import { untilAborted } from "../../base/wait.js";
 import { clientError } from "../kit/argument-errors.js";
 import { clientOf, hintFor } from "../kit/clients.js";
@@ -98,8 +98,8 @@ const SESSION_MS = 2000;
 const LOOK_MS = 10;
 
 const CLIENT_RULE =
-  "must be a client of node-zookeeper-client, or a function that returns one: an object with getState(), getData(), setData() and " +
-  "transaction(). The package zookeeper has no transactions";
+  "must be a client of node-zookeeper-client, or a function that returns one\nIt has getState(), getData(), setData() and " +
+  "transaction(). The package zookeeper has no transactions.";
 const METHODS = [
   "getState",
   "create",
@@ -124,24 +124,24 @@ function givenClient(value: unknown): ZooKeeperClient {
 }
 
 const READ_ONLY =
-  "ZooKeeper is read-only: its server has lost the others of the ensemble. Nothing can be granted until the client has a session " +
-  "with a server that has a quorum";
+  "ZooKeeper is read-only: its server has lost the others of the ensemble\nNothing can be granted until the client has a session " +
+  "with a server that has a quorum.";
 const DEAD =
-  "the session of the ZooKeeper client has ended, and the client never connects again. Make another client and another store; or " +
-  "give the store a function that returns a connected client, and it makes one by itself";
+  "the session of the ZooKeeper client has ended, and the client never connects again\nMake another client and another store. Or " +
+  "give the store a function that returns a connected client, and it makes one by itself.";
 
 const SAME_CLIENT =
-  "the function that makes a ZooKeeper client returned one that was given up, since its session ended or it did not answer. It must " +
-  "make another client at each call. A client that other parts of the program use is passed by itself, without a function";
+  "the function that makes a ZooKeeper client returned one that was given up, since its session ended or it did not answer\nIt must " +
+  "make another client at each call. A client that other parts of the program use is passed by itself, without a function.";
 
-const CLOSED = "close() was called on this store: make another one";
+const CLOSED = "close() was called on this store\nMake another one.";
 // Without `connect()`, after `close()` and after an expiry that nobody listened to it looks the same.
 const NO_SESSION =
-  "the ZooKeeper client has no session. Check its address, and that a server with a quorum runs there. It connects by itself if " +
-  "connect() was called, and not after close()";
+  "the ZooKeeper client has no session\nCheck its address, and that a server with a quorum runs there. It connects by itself if " +
+  "connect() was called, and not after close().";
 const HIDDEN_ACL =
-  "the ACL of the scope is hidden from the client, which lacks the permission a (admin) on its znodes, so no znode can be made with " +
-  "the same one. Pass the option acl that init() was given, or give the client that permission";
+  "the ACL of the scope is hidden from the client, which lacks the permission a (admin) on its znodes\nNo znode can be made with " +
+  "the same one. Pass the option acl that init() was given, or give the client that permission.";
 
 const codeOf = (error: unknown): number | undefined => (error as { code?: number } | null)?.code;
 
@@ -150,28 +150,28 @@ function errorOf(error: unknown, path: string): LeaseError {
   switch (codeOf(error)) {
     case Code.NO_AUTH:
       return storeRefused(
-        `ZooKeeper refuses access to ${path}: its ACL does not allow what the store does. Authenticate the client with addAuthInfo before ` +
-          "it connects, or set the ACL with zkCli (setAcl); every process needs the permissions cdrw",
+        `ZooKeeper refuses access to ${path}: its ACL does not allow what the store does\nAuthenticate the client with addAuthInfo before ` +
+          "it connects, or set the ACL with zkCli (setAcl). Every process needs the permissions cdrw.",
         error,
       );
     case Code.INVALID_ACL:
       return storeRefused(
-        `ZooKeeper refuses the ACL for ${path}: an ACL of the scheme auth needs a client that has authenticated with addAuthInfo`,
+        `ZooKeeper refuses the ACL for ${path}\nAn ACL of the scheme auth needs a client that has authenticated with addAuthInfo.`,
         error,
       );
     case Code.AUTH_FAILED:
-      return storeRefused("ZooKeeper refuses the credentials of the client: see addAuthInfo", error);
+      return storeRefused("ZooKeeper refuses the credentials of the client\nSee its addAuthInfo().", error);
     case Code.NOT_READ_ONLY:
       return storeRefused(READ_ONLY, error);
     case Code.NO_NODE:
       return storeRefused(
-        `the znode ${path} or one above it is missing. If the address of the client has a chroot, create that znode first. If ${path} was there before, restore it and call fence()`,
+        `the znode ${path} or one above it is missing\nIf the address of the client has a chroot, create that znode first. If ${path} was there before, restore it and call fence().`,
         error,
       );
     default: {
       const { name, message } = error as Error & { name?: string };
       return storeUnavailable(
-        `ZooKeeper answered no call on ${path}, and it is unknown whether it took place: ${name ?? ""} ${message}`,
+        `ZooKeeper answered no call on ${path}, and it is unknown whether it took place: ${name ?? ""} ${oneLine(`${message}`)}`,
         error,
       );
     }
@@ -452,7 +452,7 @@ export class Session {
     for (const operation of operations) {
       if ("version" in operation && !((operation.version as number) > 0))
         throw storeRefused(
-          `the znode ${Object.values(operation)[0]} has the version ${operation.version}: it was made by hand. Write its text once more (set of zkCli)`,
+          `the znode ${Object.values(operation)[0]} has the version ${operation.version}: it was made by hand\nWrite its text once more (set of zkCli).`,
         );
       if ("check" in operation) transaction.check(operation.check, operation.version);
       else if ("set" in operation)

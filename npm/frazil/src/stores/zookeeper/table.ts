@@ -56,8 +56,8 @@ export interface ZooKeeperStoreOptions {
 const MOST_ROWS = 512;
 
 const PREFIX_RULE =
-  "must be the path of a znode, such as /frazil: parts of letters, digits, _, . or -, each behind a /, and no / at the end";
-const ACL_RULE = "must be an array of at least one ACL of the client, such as ACL.CREATOR_ALL_ACL";
+  "must be the path of a znode, parts of letters, digits, _, . or -, each behind a /\nFor example /frazil.";
+const ACL_RULE = "must be an array of at least one ACL of the client\nFor example ACL.CREATOR_ALL_ACL.";
 const INCARNATION_RULE = 'must be "epoch" or "none-accepting-repeats-after-restore"';
 
 /** The record of a scope, as `acquire` found it. @internal */
@@ -189,7 +189,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
     const scope = scopeOf(record, found);
     this.checkSource(record, scope.nodeIdsFrom);
     if (written === undefined)
-      throw storeRefused(`the znode ${clock} is missing: make it again with zkCli: create ${clock}`);
+      throw storeRefused(`the znode ${clock} is missing\nMake it again with zkCli: create ${clock}.`);
     return { scope, moment: this.momentOf(written), acl };
   }
 
@@ -197,7 +197,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
   checkSource(path: string, source: string | undefined): void {
     if (source !== undefined && !source.endsWith(LEFT))
       throw storeRefused(
-        `the scope at ${path} takes its node ids from ${source}: use LeafStore with that leafName, or call its leave() first`,
+        `the scope at ${path} takes its node ids from ${source}\nUse LeafStore with that leafName, or call its leave() first.`,
       );
   }
 
@@ -224,7 +224,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
       this.session.children(client, paths.ends),
     ]);
     if (view === undefined) return undefined;
-    if (ends === undefined) throw storeRefused(`the znode ${paths.ends} is missing: restore it, then call fence()`);
+    if (ends === undefined) throw storeRefused(`the znode ${paths.ends} is missing\nRestore it, then call fence().`);
     const sorted = [...ends.names].sort();
     const { nowMs } = view.moment;
     const nodes: number[] = [];
@@ -307,7 +307,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
     const isRace = at < comparing || ("create" in failed && failed.create.includes("/grants/"));
     if (isRace && (code === Code.BAD_VERSION || code === Code.NO_NODE || code === Code.NODE_EXISTS)) return false;
     throw storeRefused(
-      `the znodes of the scope do not fit together: ${JSON.stringify(failed)} fails with the code ${code}. Somebody has changed them by hand: restore them, then call fence()`,
+      `the znodes of the scope do not fit together: ${JSON.stringify(failed)} fails with the code ${code}\nThey were changed by hand. Restore them, then call fence().`,
     );
   }
 
@@ -343,13 +343,13 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
     const acl = await this.session.aclOf(client, paths.record);
     for (const path of partsOf(paths)) await this.session.make(client, path, "", acl);
     const written = await this.session.set(client, paths.clock, "");
-    if (written === undefined) throw storeRefused(`the znode ${paths.clock} is missing: call init() again`);
+    if (written === undefined) throw storeRefused(`the znode ${paths.clock} is missing\nCall init() again.`);
     const text = textOfRecord({ ...newScope(record, this.momentOf(written).incarnation), nodeIdsFrom: this.source });
     if ((await this.session.set(client, paths.record, text, 0)) !== undefined) return undefined;
     const found = await this.session.get(client, paths.record);
     if (found === undefined || found.text === "")
       throw storeRefused(
-        `the znode ${paths.record} is empty and was written before: delete it (deleteall) if the scope is new`,
+        `the znode ${paths.record} is empty and was written before\nDelete it (deleteall) if the scope is new.`,
       );
     const { layout, nodeFrom, nodeTo, nodeIdsFrom } = scopeOf(paths.record, found);
     this.checkSource(paths.record, nodeIdsFrom);

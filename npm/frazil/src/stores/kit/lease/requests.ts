@@ -32,7 +32,7 @@ const LAYOUT_RULE = "must be the text of a layout, as layoutText writes it";
 /** Longer than any layout: an epoch, a tick, and 64 fields of a bit each. */
 const MAX_LAYOUT_LENGTH = 1000;
 const OVER_RULE =
-  "Pass the layout of your IDs with its own epoch, such as Layout.named(name).with({ epochMs }), or one with more bits of time, whose IDs go to another column";
+  "Pass the layout of your IDs with its own epoch, such as Layout.named(name).with({ epochMs }), or one with more bits of time, whose IDs go to another column.";
 const OWNER_RULE = `must be a string of at most ${MAX_OWNER_LENGTH} characters, without U+0000`;
 
 /** The node ids of a scope, and what else its record begins with. */
@@ -137,7 +137,7 @@ export function recordOf(options: InitOptions, nodesByDefault = leasedNodes): Sc
       "INVALID_OPTION",
       "layout",
       typeof given === "string" ? given : layoutText(layout),
-      `must not be over: its last time is ${lastDate.toISOString()}. ${OVER_RULE}`,
+      `must not be over, as since ${lastDate.toISOString()}\n${OVER_RULE}`,
     );
   const all = nodesByDefault(count);
   const { from = all.from, to = all.to } =

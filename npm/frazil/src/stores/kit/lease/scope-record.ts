@@ -36,7 +36,7 @@ export function fieldsOf<T>(place: string, text: string, wholes: readonly string
     texts.every((name) => typeof fields?.[name] === "string");
   if (!isRight)
     throw storeRefused(
-      `${place} has the text ${JSON.stringify(text.slice(0, 200))}: must be JSON as the store writes it. Restore it, then call fence()`,
+      `${place} has the text ${JSON.stringify(text.slice(0, 200))}: must be JSON as the store writes it\nRestore it, then call fence().`,
     );
   return fields as T;
 }

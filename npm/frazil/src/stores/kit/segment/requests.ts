@@ -21,7 +21,7 @@ export function printedTags({ tags, first = 1n }: DdlTags): { tags: readonly str
 }
 
 const PRINTABLE_RULE =
-  "must have only letters, digits, blanks and _ . @ : # / + - to be printed: make another one by store.initSegment()";
+  "must have only letters, digits, spaces and _ . @ : # / + - to be printed\nMake another one by store.initSegment().";
 
 /** @throws {ConfigError} `INVALID_ARGUMENT` */
 export function checkAllocate(request: AllocateRequest): void {

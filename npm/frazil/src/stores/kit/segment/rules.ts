@@ -75,7 +75,7 @@ export function decideAllocate(record: TagRecord, request: AllocateRequest, inca
   const range = isKnown ? known : { holder, attempt, first: start, count };
   const next = isKnown ? start : start + BigInt(count);
   if (next > MAX_COUNTER)
-    throw storeRefused(`the numbers of the tag ${JSON.stringify(tag)} are used up: the next would exceed 2^63 - 2`);
+    throw storeRefused(`the numbers of the tag ${JSON.stringify(tag)} are used up, and the next would exceed 2^63 - 2`);
   const others = record.recent.filter((recent) => recent.holder !== holder).slice(0, REMEMBERED - 1);
   return {
     // With a stride, so that none is read from `Object.prototype`.
@@ -111,10 +111,10 @@ export function tagRecordOf(
         `by hand: must be ${rule}`,
     );
   if (!isWholeColumn(next))
-    throw refused(counter, next, "a whole number. Set it to a number above every number that was handed out");
+    throw refused(counter, next, "an integer\nSet it to a number above every number that was handed out.");
   const list = listIn(recent);
   if (list === undefined)
-    throw refused("recent", recent, "a list of [process, attempt, first number, count]. Set it to []");
+    throw refused("recent", recent, "a list of [process, attempt, first number, count]\nSet it to [].");
   const record = {
     next: BigInt(next),
     incarnation,
@@ -126,8 +126,8 @@ export function tagRecordOf(
     throw refused(
       counter,
       next,
-      `${lost.first + BigInt(lost.count)} or more, since it has a range of ${lost.count} numbers from ${lost.first} on, which would be allocated ` +
-        "again. Set it to a number above every number that was handed out, and look for what moves it down, such as a trigger",
+      `${lost.first + BigInt(lost.count)} or more, since it has a range of ${lost.count} numbers from ${lost.first} on\nThat would be allocated ` +
+        "again. Set it to a number above every number that was handed out, and look for what moves it down, such as a trigger.",
     );
   return record;
 }

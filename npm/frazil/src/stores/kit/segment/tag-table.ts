@@ -77,8 +77,8 @@ export async function allocateAtOnce(
     const outcome = await table.replaceTag(tag, kept, keptRecord(record), signal);
     if (outcome === true) return allocation;
     if (tries >= UNCHANGED_TRIES && seen.size === 1) {
-      const said = `the record of the tag ${JSON.stringify(tag)} was not replaced, ${tries} times, although nobody changed it`;
-      throw storeUnavailable(`${said}: it may be locked, or a trigger or rule may keep it as it is`);
+      const said = `the record of the tag ${JSON.stringify(tag)} was not replaced, ${tries} times, although no one changed it`;
+      throw storeUnavailable(`${said}\nIt may be locked, or a trigger or rule may keep it as it is.`);
     }
     found = found === undefined ? outcome : undefined;
     const firstMs = Math.max(1, monotonicClock() - startedMs);
@@ -103,13 +103,13 @@ export async function makeTagIn(store: NamedStore, table: TagTable, options: Tag
  */
 export function tagMissing(store: NamedStore, tag: string, place: string, above: bigint): LeaseError {
   const name = JSON.stringify(tag);
-  const missing = `the ${store.name} store has no record of the tag ${name}. It looked in ${place}. `;
+  const missing = `the ${store.name} store has no record of the tag ${name}. It looked in ${place}\n`;
   const remedy =
     above > 0n
       ? `It is not new: this process has had numbers up to ${above - 1n}, so its record was deleted, or is in another place. Restore it. ` +
-        `If it is lost, find the largest number in use, and run once: await store.initSegment({ tag: ${name}, first: <above it> })`
+        `If it is lost, find the largest number in use, and run once: await store.initSegment({ tag: ${name}, first: <above it> }).`
       : "Check that this is the place of the other programs: a second record gives out the same numbers. If the tag is new, " +
         `${onceFor(store, `initSegment({ tag: ${name} })`, `--tag ${tag}`)}. If ` +
-        "the store has lost the record, pass as first a number above every number that was handed out";
+        "the store has lost the record, pass as first a number above every number that was handed out.";
   return new LeaseError("STORE_NOT_INITIALISED", missing + remedy, { field: "tag", value: tag });
 }

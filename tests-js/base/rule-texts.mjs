@@ -1,0 +1,17 @@
+// The texts of rules, as the sources and the tables have them: what the rule says, and after a line break what to do.
+
+/** The members of an error that breaks a rule. */
+export function ruled(text) {
+  const [rule, ...hints] = text.split("\n");
+  return hints.length === 0 ? { rule } : { rule, hint: hints.join(" ") };
+}
+
+/** The rule of an error, and its hint, as such a text. */
+export const ruleTextOf = ({ rule, hint }) => (hint === undefined ? rule : `${rule}\n${hint}`);
+
+/** The message of an error about a field whose value is shown so. */
+export const messageOf = ({ code, field, rule }, shown) =>
+  rule.startsWith("must ") ? `${code}: ${field} ${rule}, got ${shown}` : `${code}: ${rule}`;
+
+/** The message of an error and its hint, as one text. */
+export const wholeText = ({ message, hint }) => (hint === undefined ? message : `${message}. ${hint}`);
