@@ -396,7 +396,10 @@ test("what is no namespace, and options that are none, are refused", () => {
         message: /"new_sqlite_classes": \["FrazilLeases"\]/,
       }),
     );
-  assert.throws(() => new DurableObjectStore({ prepare() {}, batch() {} }), /D1Store of frazil\/stores\/d1 takes it/);
+  assert.throws(() => new DurableObjectStore({ prepare() {}, batch() {} }), {
+    code: "INVALID_ARGUMENT",
+    hint: /D1Store of frazil\/stores\/d1 takes it\.$/,
+  });
   const namespace = { idFromName() {}, get() {} };
   assert.equal(new DurableObjectStore(namespace).identity, namespace);
   for (const options of [{ locationHint: "mars" }, { nodes: { from: 2, to: 1 } }, { nodes: "0-9" }, { hint: "oc" }])
