@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { lease } from "frazil/lease";
 import { DocumentStore } from "frazil/stores/document";
 import { Bench, leaseContract, scenarios } from "frazil/testing/lease-contract";
+import { told } from "../base/rule-texts.mjs";
 import { attempt, checkSecondInit, hex } from "./kit/attempts.mjs";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -134,10 +135,13 @@ test("an attempt that is held up before its write, and its retry, take one node 
 
 test("init, a missing scope, and rows without a record", async () => {
   const { store, stored } = openDocuments();
-  await assert.rejects(lease(store, { scope: "orders" }), {
-    code: "STORE_NOT_INITIALISED",
-    message: /the document store has no record of the scope "orders"\. It looked in the document frazil\/orders\./,
-  });
+  await assert.rejects(
+    lease(store, { scope: "orders" }),
+    told({
+      code: "STORE_NOT_INITIALISED",
+      message: /the document store has no record of the scope "orders"\. It looked in the document frazil\/orders\./,
+    }),
+  );
   await assert.rejects(store.fence({ scope: "orders" }), { code: "STORE_NOT_INITIALISED" });
   assert.equal(await store.init({ scope: "orders", layout: "default" }), true);
   await checkSecondInit(store, "orders");
@@ -145,16 +149,22 @@ test("init, a missing scope, and rows without a record", async () => {
   assert.ok(stored.has("frazil/orders/70"));
   const record = stored.get("frazil/orders");
   stored.delete("frazil/orders");
-  await assert.rejects(store.init({ scope: "orders", layout: "default" }), { message: /its record was deleted/ });
+  await assert.rejects(store.init({ scope: "orders", layout: "default" }), told({ message: /Its record was deleted/ }));
   stored.set("frazil/orders", JSON.stringify({ ...JSON.parse(record), nextNode: 64 }));
-  await assert.rejects(store.acquire(attempt({ scope: "orders", node: 71 })), {
-    message: /the record was restored alone/,
-  });
+  await assert.rejects(
+    store.acquire(attempt({ scope: "orders", node: 71 })),
+    told({
+      message: /The record was restored alone/,
+    }),
+  );
   stored.set("frazil/orders", "{}");
-  await assert.rejects(store.renew({ ...attempt({ scope: "orders" }), node: 0, untilMs: 0 }), {
-    code: "STORE_REFUSED",
-    message: /the document frazil\/orders has the text "\{\}"/,
-  });
+  await assert.rejects(
+    store.renew({ ...attempt({ scope: "orders" }), node: 0, untilMs: 0 }),
+    told({
+      code: "STORE_REFUSED",
+      message: /the document frazil\/orders has the text "\{\}"/,
+    }),
+  );
 });
 
 test("the options, and functions that answer with something else", async () => {
@@ -171,22 +181,25 @@ test("the options, and functions that answer with something else", async () => {
     [{ read: async () => ({ ...read, texts: [null] }) }, /with 2 texts/],
     [{ read: async () => ({ ...read, texts: [null, 1] }) }, /a number among the texts/],
     [{ read: async () => ({ ...read, nowMs: 1.5 }) }, /nowMs is 1\.5/],
-    [{ read: async () => ({ ...read, nowMs: 1_790_000_000 }) }, /nowMs is 1790000000 .* is it in seconds\?/],
-    [{ read: async () => ({ ...read, nowMs: 1.79e15 }) }, /nowMs is 1790000000000000 .* is it in microseconds\?/],
+    [{ read: async () => ({ ...read, nowMs: 1_790_000_000 }) }, /nowMs is 1790000000 .* Is it in seconds\?/],
+    [{ read: async () => ({ ...read, nowMs: 1.79e15 }) }, /nowMs is 1790000000000000 .* Is it in microseconds\?/],
     [{ read: async () => ({ ...read, incarnation: "" }) }, /incarnation is a string/],
     [
       { replace: async () => ({ modifiedCount: 1 }) },
       /replace\(\) resolved to an object with modifiedCount: must be true or false/,
     ],
   ])
-    await assert.rejects(answers(answer), { code: "STORE_REFUSED", message });
+    await assert.rejects(answers(answer), told({ code: "STORE_REFUSED", message }));
   const cause = new Error("no route to host");
   const failing = { read: () => Promise.reject(cause) };
-  await assert.rejects(answers(failing), {
-    code: "STORE_UNAVAILABLE",
-    message: /read\(\) of the documents failed: no route/,
-    cause,
-  });
+  await assert.rejects(
+    answers(failing),
+    told({
+      code: "STORE_UNAVAILABLE",
+      message: /read\(\) of the documents failed: no route/,
+      cause,
+    }),
+  );
   const signal = AbortSignal.abort(hex());
   await assert.rejects(new DocumentStore(documents).acquire(attempt({ signal })), (error) => error === signal.reason);
 });
@@ -198,7 +211,7 @@ test("init and fence end where no write succeeds, and where nothing answers", as
   const never = new DocumentStore({ ...documents, replace: async () => false });
   const message = /60 times: replace\(\) resolved to false \d+ times in a row\. .* than the texts and the incarnation/;
   for (const call of [() => never.init({ layout: "default" }), () => never.fence({ scope: "there" })])
-    await assert.rejects(call, { code: "STORE_UNAVAILABLE", message });
+    await assert.rejects(call, told({ code: "STORE_UNAVAILABLE", message }));
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const silent = new DocumentStore({ ...documents, read: () => new Promise(() => {}) });
   for (const [name, call] of [

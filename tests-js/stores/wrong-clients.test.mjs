@@ -19,6 +19,7 @@ import zookeeper from "node-zookeeper-client";
 import pg from "pg";
 import postgres from "postgres";
 import { createClient, createClientPool } from "redis";
+import { told, wholeText } from "../base/rule-texts.mjs";
 import { PostgresServer, poolTo } from "./postgres/server.mjs";
 
 const STORES = { PostgresStore, MySqlStore, RedisStore, SqliteStore, ZooKeeperStore };
@@ -54,7 +55,7 @@ for (const [name, [Right, open]] of Object.entries(CLIENTS)) {
         () => new Store(client),
         (error) => {
           assert.equal(error.code, "INVALID_ARGUMENT", Store.name);
-          assert.match(error.message, new RegExp(`${Right.name} of frazil/stores/\\w+ takes it$`), Store.name);
+          assert.match(wholeText(error), new RegExp(`${Right.name} of frazil/stores/\\w+ takes it.$`), Store.name);
           assert.doesNotMatch(error.message, /secret/);
           return true;
         },
@@ -96,9 +97,12 @@ test("what Postgres answers a wrapped client of MySqlStore is refused at once", 
   const pool = closing(poolTo(server.url));
   pool.on("error", () => {}); // the server may stop before the pool ends
   const store = new MySqlStore({ query: ({ sql }, values) => pool.query(sql, values) });
-  await assert.rejects(store.ensure({ scope: "default", behind: false }), {
-    code: "STORE_REFUSED",
-    retryable: false,
-    message: /answered 42601 .* it needs PostgresStore of frazil\/stores\/postgres/,
-  });
+  await assert.rejects(
+    store.ensure({ scope: "default", behind: false }),
+    told({
+      code: "STORE_REFUSED",
+      retryable: false,
+      message: /answered 42601 .* It needs PostgresStore of frazil\/stores\/postgres/,
+    }),
+  );
 });

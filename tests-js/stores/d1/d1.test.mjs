@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { D1Store } from "frazil/stores/d1";
 import { SqliteStore } from "frazil/stores/sqlite";
 import { Bench, scenarios } from "frazil/testing/lease-contract";
+import { told, wholeText } from "../../base/rule-texts.mjs";
 import {
   attempt,
   checkNodeWidths,
@@ -42,11 +43,14 @@ function storeWith({ change = (sql) => sql, held = /^$/, hold } = {}) {
 
 test("a database without tables, and without a record", async () => {
   const fresh = new D1Store(server.database("D1_NEW"));
-  await assert.rejects(fresh.initSegment({ tag: "orders" }), {
-    code: "STORE_NOT_INITIALISED",
-    message:
-      /npx frazil ddl d1 --tag orders > frazil\.sql && npx wrangler d1 execute .* await store\.migrate\(\); await store\.initSegment/,
-  });
+  await assert.rejects(
+    fresh.initSegment({ tag: "orders" }),
+    told({
+      code: "STORE_NOT_INITIALISED",
+      message:
+        /npx frazil ddl d1 --tag orders > frazil\.sql && npx wrangler d1 execute .* await store\.migrate\(\); await store\.initSegment/,
+    }),
+  );
   await checkSetUp(fresh, () => server.sql("D1_NEW", "DELETE FROM frazil_scopes WHERE scope = 'default'"));
 });
 
@@ -64,7 +68,7 @@ test("a table without a column is refused with what to do, and can be made anew 
   await sql("ALTER TABLE frazil_segments DROP COLUMN recent");
 
   await other.migrate();
-  const advice = /not as migrate\(\) makes it, .*: compare it with the SQL of npx frazil ddl d1$/;
+  const advice = /not as migrate\(\) makes it, .*\. Compare it with the SQL of npx frazil ddl d1\.$/;
   for (const call of [
     () => other.acquire(attempt({ scope: "default" })),
     () => other.init({ layout: "default" }),
@@ -73,8 +77,8 @@ test("a table without a column is refused with what to do, and can be made anew 
     () => other.allocate(allocation({ tag: "orders" })),
   ]) {
     const error = await call().then(assert.fail, (reason) => reason);
-    assert.deepEqual([error.code, advice.test(error.message)], ["STORE_REFUSED", true], error.message);
-    assert.match(error.message, /no such column: |has no column named /);
+    assert.deepEqual([error.code, advice.test(wholeText(error))], ["STORE_REFUSED", true], error.message);
+    assert.match(wholeText(error), /no such column: |has no column named /);
   }
 
   for (const table of TABLES) await sql(`ALTER TABLE ${table} RENAME TO ${table.replace("frazil", "old")}`);
@@ -149,7 +153,7 @@ test("two requests for one grant that read the same rows have one node id, and n
   };
   for (let round = 0; round < 8; round++) await raced();
   const blind = (sql) => sql.replace("AND l.grant_id = ?", "AND l.grant_id IS NULL AND ? IS NULL");
-  await assert.rejects(raced(blind), { code: "STORE_REFUSED", message: /UNIQUE/ });
+  await assert.rejects(raced(blind), told({ code: "STORE_REFUSED", message: /UNIQUE/ }));
 });
 
 test("which row a holder takes after a lost race follows from its grant", async () => {
@@ -233,7 +237,7 @@ test("errors of D1 are coded, and their cause is D1's", async () => {
   const broken = storeWith({ change: (sql) => sql.replace("SELECT layout,", "SELECT layouts,") });
   await assert.rejects(broken.acquire(attempt()), (error) => {
     assert.equal(error.code, "STORE_REFUSED");
-    assert.match(error.message, /D1 answered D1_ERROR: no such column: layouts/);
+    assert.match(wholeText(error), /D1 answered D1_ERROR: no such column: layouts/);
     assert.ok(error.cause);
     return true;
   });
@@ -286,12 +290,15 @@ test("npx frazil fence d1 prints statements that raise the fence of a scope, and
 
 test("what is no database, and a session of one, are refused", async () => {
   for (const given of [undefined, null, {}, "DB", { prepare() {} }])
-    assert.throws(() => new D1Store(given), { code: "INVALID_ARGUMENT", message: /"d1_databases"/ });
-  assert.throws(() => new D1Store({ idFromName() {}, get() {} }), /DurableObjectStore of frazil\/workers takes it/);
+    assert.throws(() => new D1Store(given), told({ code: "INVALID_ARGUMENT", message: /"d1_databases"/ }));
+  assert.throws(
+    () => new D1Store({ idFromName() {}, get() {} }),
+    told({ code: "INVALID_ARGUMENT", message: /DurableObjectStore of frazil\/workers takes it/ }),
+  );
   assert.throws(
     () => new SqliteStore({ prepare() {}, batch() {}, exec() {} }),
-    /D1Store of frazil\/stores\/d1 takes it/,
+    told({ code: "INVALID_ARGUMENT", message: /D1Store of frazil\/stores\/d1 takes it/ }),
   );
-  await assert.rejects(server.call("session"), { code: "INVALID_ARGUMENT", message: /withSession/ });
+  await assert.rejects(server.call("session"), told({ code: "INVALID_ARGUMENT", message: /withSession/ }));
   assert.equal(await server.call("identity", { binding: "D1" }), true);
 });

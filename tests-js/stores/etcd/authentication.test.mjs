@@ -1,6 +1,7 @@
 // What goes wrong with users, roles and tokens of etcd.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import { told, wholeText } from "../../base/rule-texts.mjs";
 import { attempt, renewalOf } from "../kit/attempts.mjs";
 import { newScope, startServer, storeOf } from "./one-server.mjs";
 
@@ -20,17 +21,20 @@ describe("authentication", () => {
   });
 
   test("without a user, with a wrong password, without a right: STORE_REFUSED that says what to do", async () => {
-    await assert.rejects(as({}).acquire(attempt()), { code: "STORE_REFUSED", message: /username and password/ });
+    await assert.rejects(as({}).acquire(attempt()), told({ code: "STORE_REFUSED", message: /username and password/ }));
     await assert.rejects(as({ username: "app", password: "wrong" }).acquire(attempt()), (error) => {
       assert.equal(error.code, "STORE_REFUSED");
       assert.ok(!error.message.includes("wrong"), error.message);
-      assert.match(error.message, /check the options username and password/);
+      assert.match(wholeText(error), /Check the options username and password/);
       return true;
     });
-    await assert.rejects(as({ username: "app", password: "pass" }).acquire(attempt()), {
-      code: "STORE_REFUSED",
-      message: /grant-permission/,
-    });
+    await assert.rejects(
+      as({ username: "app", password: "pass" }).acquire(attempt()),
+      told({
+        code: "STORE_REFUSED",
+        message: /grant-permission/,
+      }),
+    );
   });
 
   test("with the rights of the message, and after the token is void", async () => {
@@ -65,7 +69,10 @@ describe("authentication", () => {
     assert.equal(asked, 2);
     await assert.rejects(as({ token: () => "void.1" }).acquire(attempt()), { code: "STORE_REFUSED" });
     const failing = () => Promise.reject(new Error("no vault"));
-    await assert.rejects(as({ token: failing }).acquire(attempt()), { code: "STORE_UNAVAILABLE", message: /no vault/ });
+    await assert.rejects(
+      as({ token: failing }).acquire(attempt()),
+      told({ code: "STORE_UNAVAILABLE", message: /no vault/ }),
+    );
   });
 
   test("a user where authentication is off", async () => {

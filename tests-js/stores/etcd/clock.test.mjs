@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { told } from "../../base/rule-texts.mjs";
 import { attempt } from "../kit/attempts.mjs";
 import { changingFetch, newScope, server, storeOf } from "./one-server.mjs";
 
@@ -168,9 +169,12 @@ describe("the clock", () => {
       const response = await fetch(url, init);
       return { status: response.status, headers: { get: () => null }, text: () => response.text() };
     };
-    await assert.rejects(storeOf({ fetch: bare }).acquire(attempt()), {
-      code: "STORE_REFUSED",
-      message: /Date header/,
-    });
+    await assert.rejects(
+      storeOf({ fetch: bare }).acquire(attempt()),
+      told({
+        code: "STORE_REFUSED",
+        message: /Date header/,
+      }),
+    );
   });
 });

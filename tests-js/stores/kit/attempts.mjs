@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { Layout } from "frazil";
 import { layoutText } from "frazil/lease";
+import { told } from "../../base/rule-texts.mjs";
 
 /** 128 random bits: a grant or a nonce. */
 export const hex = () => randomBytes(16).toString("hex");
@@ -92,16 +93,16 @@ export async function checkSetUp(store, deleteRecord) {
   assert.equal((await store.acquire(attempt())).reason, "missing");
   assert.equal(await store.release({ scope: "s", grant: hex(), node: 0, untilMs: 0, heldUntilMs: 8e15 }), false);
   await assert.rejects(store.ensure({ scope: "s", behind: false }), { code: "STORE_NOT_INITIALISED" });
-  await assert.rejects(init(), { code: "STORE_NOT_INITIALISED", message: /store\.migrate\(\)/ });
+  await assert.rejects(init(), told({ code: "STORE_NOT_INITIALISED", message: /store\.migrate\(\)/ }));
   await store.migrate();
   await store.migrate();
   const call = /store\.init\(\{ scope: "default", layout/;
-  await assert.rejects(store.fence(), { code: "STORE_NOT_INITIALISED", message: call });
+  await assert.rejects(store.fence(), told({ code: "STORE_NOT_INITIALISED", message: call }));
   assert.equal(await init(Layout.named("default")), true);
   await checkSecondInit(store, "default");
   await store.acquire(attempt({ scope: "default" }));
   await deleteRecord();
-  await assert.rejects(init(), { code: "STATE_CONFLICT", message: /its record was deleted/ });
+  await assert.rejects(init(), told({ code: "STATE_CONFLICT", message: /Its record was deleted/ }));
 }
 
 /** Checks that `init()` leaves the record of a scope as it is: of the layout `"default"`, with the node ids that are the default. */

@@ -1,6 +1,7 @@
 // What the tests of segments of every store share: opening a store for the contract, requests, and mutants that the contract catches.
 import assert from "node:assert/strict";
 import { Bench, scenarios } from "frazil/testing/segment-contract";
+import { told } from "../../base/rule-texts.mjs";
 import { hex } from "./attempts.mjs";
 
 /** Makes counters in a store of this package, as the contract asks for it. */
@@ -47,15 +48,21 @@ export async function checkWrittenByHand(store, { write, writesTexts = false }) 
   const { first } = await store.allocate(allocation({ tag }));
   assert.ok(first >= 1060n && first < 2060n, `${first}`);
   await write(tag, { next: `${first + 9n}` });
-  const refused = { code: "STORE_REFUSED", message: /changed by hand: must be \d+ or more, since it has a range/ };
+  const refused = told({
+    code: "STORE_REFUSED",
+    message: /changed by hand: must be \d+ or more, since it has a range/,
+  });
   await assert.rejects(store.allocate(allocation({ tag })), refused);
   await write(tag, { next: `${first + 10n}` });
   assert.equal((await store.allocate(allocation({ tag }))).first, first + 10n);
   await write(tag, { recent: "nothing" });
-  await assert.rejects(store.allocate(allocation({ tag })), {
-    code: "STORE_REFUSED",
-    message: /recent is "nothing" .* a list/,
-  });
+  await assert.rejects(
+    store.allocate(allocation({ tag })),
+    told({
+      code: "STORE_REFUSED",
+      message: /recent is "nothing" .* a list/,
+    }),
+  );
 }
 
 /**

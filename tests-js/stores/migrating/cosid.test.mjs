@@ -10,6 +10,7 @@ import { Layout } from "frazil";
 import { lease } from "frazil/lease";
 import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
+import { wholeText } from "../../base/rule-texts.mjs";
 import { MySqlServer } from "../mysql/server.mjs";
 import { hasRepeated, runFleet, shown } from "./fleet.mjs";
 import { COSID_MACHINE, Distributor, snowflakeId, stateOf, synchronise } from "./old-cosid.mjs";
@@ -285,7 +286,7 @@ test("init refuses what cannot be right, and says what to do", async (t) => {
   const refused = (options, code, pattern) =>
     assert.rejects(store.init({ layout: OPTIONS.layout, ...options }), (error) => {
       assert.equal(error.code, code, error.message);
-      assert.match(error.message, pattern);
+      assert.match(wholeText(error), pattern);
       return true;
     });
   const of = (cosId, more) => ({ nodeIdsFrom: { cosId, ...more } });

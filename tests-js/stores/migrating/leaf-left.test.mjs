@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LeafStore } from "frazil/stores/zookeeper";
+import { told } from "../../base/rule-texts.mjs";
 import { attempt, hex, stoppingPlace } from "../kit/attempts.mjs";
 import { call } from "../zookeeper/server.mjs";
 import { administrator, folderOf, LEAF, laterBy, newFleet } from "./leaf-fleet.mjs";
@@ -16,11 +17,11 @@ test("after leave() the store numbers beyond the largest number of Leaf, and hol
   const held = await store.acquire(attempt({ scope, layout: LEAF, windowMs: 20_000 }));
   assert.equal(held.node, 2);
   // Servers of Leaf that may run, and another scope that draws from the folder.
-  await assert.rejects(store.leave({ scope }), { code: "STATE_CONFLICT", message: /10\.0\.0\.1:800\d.*silent/ });
+  await assert.rejects(store.leave({ scope }), told({ code: "STATE_CONFLICT", message: /10\.0\.0\.1:800\d.*silent/ }));
   const later = new LeafStore(laterBy(administrator, 10 * 60_000), { leafName: fleet.leafName });
   await store.init({ scope: `${scope}-2`, layout: "leaf" });
   const foreign = await store.acquire(attempt({ scope: `${scope}-2`, layout: LEAF }));
-  await assert.rejects(later.leave({ scope }), { code: "STORE_REFUSED", message: /of another scope/ });
+  await assert.rejects(later.leave({ scope }), told({ code: "STORE_REFUSED", message: /of another scope/ }));
   const [names] = await call(administrator, "getChildren", fleet.forever);
   const other = names.find((name) => name.endsWith(`-000000000${foreign.node}`));
   await call(administrator, "remove", `${fleet.forever}/${other}`);
@@ -28,10 +29,13 @@ test("after leave() the store numbers beyond the largest number of Leaf, and hol
   // A scope of the wrong store.
   const { ZooKeeperStore } = await import("frazil/stores/zookeeper");
   const plain = new ZooKeeperStore(administrator);
-  await assert.rejects(plain.acquire(attempt({ scope, layout: LEAF })), {
-    code: "STORE_REFUSED",
-    message: /LeafStore/,
-  });
+  await assert.rejects(
+    plain.acquire(attempt({ scope, layout: LEAF })),
+    told({
+      code: "STORE_REFUSED",
+      message: /LeafStore/,
+    }),
+  );
 
   await later.leave({ scope });
   await assert.rejects(later.leave({ scope }), { code: "STATE_CONFLICT" });
@@ -94,10 +98,13 @@ test("a process that was paused during leave() adds no number after it, and a ca
     },
   });
   await assert.rejects(new LeafStore(broken, { leafName: fleet.leafName }).leave({ scope }));
-  await assert.rejects(fleet.store().acquire(attempt({ scope, layout: LEAF })), {
-    code: "STORE_UNAVAILABLE",
-    message: /leave\(\) was called/,
-  });
+  await assert.rejects(
+    fleet.store().acquire(attempt({ scope, layout: LEAF })),
+    told({
+      code: "STORE_UNAVAILABLE",
+      message: /leave\(\) was called/,
+    }),
+  );
   await new LeafStore(late, { leafName: fleet.leafName }).leave({ scope });
   goOn();
   assert.equal((await acquired).code, "STORE_UNAVAILABLE");

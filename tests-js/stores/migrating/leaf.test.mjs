@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { lease } from "frazil/lease";
 import { LeafStore } from "frazil/stores/zookeeper";
 import zookeeper from "node-zookeeper-client";
+import { told } from "../../base/rule-texts.mjs";
 import { attempt } from "../kit/attempts.mjs";
 import { call } from "../zookeeper/server.mjs";
 import { administrator, connectAnew, folder, folderOf, LEAF, laterBy, newFleet, play, server } from "./leaf-fleet.mjs";
@@ -139,7 +140,10 @@ test("a number is handed over when its server has been silent, from beyond what 
   await store.init({ scope, layout: "leaf", windowMaxMs: 1000 });
   const adopt = { scope, node: 1, address: "10.0.0.1:8001" };
   // It has just been made, and its time is that of a server that runs.
-  await assert.rejects(store.adopt(adopt), { code: "STATE_CONFLICT", message: /must have been silent for 5 minutes/ });
+  await assert.rejects(
+    store.adopt(adopt),
+    told({ code: "STATE_CONFLICT", message: /must have been silent for 5 minutes/ }),
+  );
   await assert.rejects(store.adopt({ ...adopt, node: 2 }), { code: "INVALID_ARGUMENT", field: "address" });
   await assert.rejects(store.adopt({ ...adopt, address: "a/b" }), { code: "INVALID_ARGUMENT", field: "address" });
   await assert.rejects(store.adopt({ ...adopt, scope: "nowhere" }), { code: "STORE_NOT_INITIALISED" });
@@ -202,7 +206,7 @@ test("a range that begins beyond the next number is refused: the numbers before 
   const fleet = newFleet();
   await folderOf(fleet, 0, 0, 0);
   const init = (from) => fleet.store().init({ scope: fleet.scope, layout: "leaf", nodes: { from, to: 1023 } });
-  await assert.rejects(init(4), { code: "INVALID_OPTION", field: "nodes.from", message: /must be at most 3/ });
+  await assert.rejects(init(4), told({ code: "INVALID_OPTION", field: "nodes.from", message: /must be at most 3/ }));
   await init(3);
   const held = await fleet.store().acquire(attempt({ scope: fleet.scope, layout: LEAF }));
   assert.equal(held.node, 3);
@@ -231,10 +235,13 @@ test("a folder that was deleted and made again counts from 0: nothing new is gra
   await call(administrator, "remove", forever);
   // One server registers again. Those with the numbers 1 and 2 go on minting.
   await folderOf(fleet, Date.now());
-  await assert.rejects(store.acquire(attempt({ scope, layout: LEAF })), {
-    code: "STORE_REFUSED",
-    message: /deleted and made again/,
-  });
+  await assert.rejects(
+    store.acquire(attempt({ scope, layout: LEAF })),
+    told({
+      code: "STORE_REFUSED",
+      message: /deleted and made again/,
+    }),
+  );
 });
 
 test("a request is given up with its signal, also while the client has no session", async () => {
@@ -258,10 +265,13 @@ test("a request is given up with its signal, also while the client has no sessio
 test("without Leaf's folder, with another layout, or when all numbers are used up, it says so", async () => {
   const fleet = newFleet();
   const { scope } = fleet;
-  await assert.rejects(fleet.store().init({ scope, layout: "leaf" }), {
-    code: "STORE_REFUSED",
-    message: /forever is missing. Check leafName/,
-  });
+  await assert.rejects(
+    fleet.store().init({ scope, layout: "leaf" }),
+    told({
+      code: "STORE_REFUSED",
+      message: /forever is missing. Check leafName/,
+    }),
+  );
   await folderOf(fleet, Date.now());
   await assert.rejects(fleet.store().init({ scope, layout: "discord" }), { code: "INVALID_OPTION", field: "layout" });
   await fleet.store().init({ scope, layout: "leaf", nodes: { from: 0, to: 2 } });
@@ -274,11 +284,14 @@ test("without Leaf's folder, with another layout, or when all numbers are used u
   const { reason, freeAtMs } = await store.acquire(attempt({ scope: other, layout: LEAF }));
   assert.deepEqual([reason, freeAtMs], ["exhausted", undefined]);
   // No time makes one free, so nothing is waited for.
-  await assert.rejects(lease(store, { scope: other, layout: "leaf", windowMs: 2000, maxAsyncWaitMs: 60_000 }), {
-    code: "NODE_IDS_EXHAUSTED",
-    retryable: false,
-    message: /no node id of its own.*whose largest number is 2: hand over.*adopt\(\)/,
-  });
+  await assert.rejects(
+    lease(store, { scope: other, layout: "leaf", windowMs: 2000, maxAsyncWaitMs: 60_000 }),
+    told({
+      code: "NODE_IDS_EXHAUSTED",
+      retryable: false,
+      message: /the scope has no node id.*whose largest number is 2\. Hand over.*adopt\(\)/,
+    }),
+  );
 });
 
 test("the constructor refuses what is no name", () => {

@@ -8,6 +8,7 @@ import { LeafSegments } from "frazil/stores/mysql";
 import mariadb from "mariadb";
 import callbacks from "mysql2";
 import mysql from "mysql2/promise";
+import { told } from "../../base/rule-texts.mjs";
 import { randomNumbers } from "../../local/minting-process.mjs";
 import { Leaf } from "./old-leaf-segments.mjs";
 import { ALL, allocated, attempt, loaded, oldPool, pool, query, read, rowOf, server } from "./old-rows.mjs";
@@ -220,7 +221,7 @@ test("in a transaction of the program, or with autocommit off, nothing is alloca
     const client = await mysql.createConnection(server.address({ database: "test" }));
     const tag = await rowOf(ALL.Leaf, { max_id: 1 });
     await client.query(setting);
-    const refusal = { code: "STORE_REFUSED", message: /transaction of yours|autocommit/ };
+    const refusal = told({ code: "STORE_REFUSED", message: /transaction of yours|autocommit/ });
     await assert.rejects(new LeafSegments(client).allocate(attempt(tag)), refusal);
     // It began between the read and the write.
     const later = {

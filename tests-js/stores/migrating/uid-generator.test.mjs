@@ -10,6 +10,7 @@ import { Layout } from "frazil";
 import { lease } from "frazil/lease";
 import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
+import { told } from "../../base/rule-texts.mjs";
 import { hasRepeated, runFleet, shown } from "./fleet.mjs";
 import { maxWorkerId, register, uidGenerator } from "./old-uid-generator.mjs";
 import { BITS, FROM, LAYOUT, layoutOf, markerOf, OPTIONS, oldDatabase, run, SECONDS } from "./uid-fleet.mjs";
@@ -140,7 +141,7 @@ test("without a number of ours, numbers that are used up are not said to be held
   await store.init({ layout: options.layout, nodeIdsFrom: FROM });
   await assert.rejects(lease(store, { ...options, maxAsyncWaitMs: 300 }), (error) => {
     const { message } = [error, error.cause].find(({ code }) => code === "NODE_IDS_EXHAUSTED");
-    assert.match(message, /no node id of its own.*no node id can be made/);
+    assert.match(message, /the scope has no node id.*no node id can be made/);
     assert.equal(error.retryable, false);
     assert.match(message, /WORKER_NODE/);
     return true;
@@ -174,10 +175,13 @@ test("a table that was dropped under a scope: the error names the scope that nee
   const ids = await lease(store, OPTIONS);
   await ids.close();
   await query("DROP TABLE WORKER_NODE");
-  await assert.rejects(lease(store, { ...OPTIONS, maxAsyncWaitMs: 300 }), {
-    code: "STORE_REFUSED",
-    message: /1146.*the scope "default" takes its node ids from it.*leaveOldTable/,
-  });
+  await assert.rejects(
+    lease(store, { ...OPTIONS, maxAsyncWaitMs: 300 }),
+    told({
+      code: "STORE_REFUSED",
+      message: /1146.*The scope "default" takes its node ids from it.*leaveOldTable/,
+    }),
+  );
 });
 
 test("leaving the old table: holders go on, and new node ids follow its largest number", async (t) => {

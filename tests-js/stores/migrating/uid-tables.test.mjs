@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { lease } from "frazil/lease";
 import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
+import { told, wholeText } from "../../base/rule-texts.mjs";
 import { WORKER_NODE } from "./old-uid-generator.mjs";
 import { BITS, ddl, FROM, LAYOUT, layoutOf, markerOf, OPTIONS, oldDatabase } from "./uid-fleet.mjs";
 
@@ -128,10 +129,13 @@ test("a row is ours by the exact marker, whatever the collation of its column is
 test("init refuses a table without a row, which may be that of another database, unless it is meant", async (t) => {
   const { store, query } = await oldDatabase(t, { used: 0 });
   const init = (more) => store.init({ layout: OPTIONS.layout, nodeIdsFrom: { ...FROM, ...more } });
-  await assert.rejects(init(), { code: "INVALID_OPTION", field: "nodeIdsFrom.workerNode", message: /allowEmpty/ });
+  await assert.rejects(
+    init(),
+    told({ code: "INVALID_OPTION", field: "nodeIdsFrom.workerNode", message: /allowEmpty/ }),
+  );
   await assert.rejects(init({ allowEmpty: 1 }), { code: "INVALID_OPTION", field: "nodeIdsFrom.allowEmpty" });
   await query("ALTER TABLE WORKER_NODE AUTO_INCREMENT = 77");
-  await assert.rejects(init(), { code: "INVALID_OPTION", message: /deleted.*77/ });
+  await assert.rejects(init(), told({ code: "INVALID_OPTION", message: /deleted.*77/ }));
   await init({ allowEmpty: true });
   const ids = await lease(store, OPTIONS);
   assert.equal(ids.node, 77);
@@ -141,17 +145,23 @@ test("init refuses a table without a row, which may be that of another database,
 test("a scope that would number by itself beside the table is refused, unless it is meant", async (t) => {
   const { store, query } = await oldDatabase(t, { used: 2 });
   const plain = { layout: OPTIONS.layout };
-  await assert.rejects(store.init(plain), {
-    code: "INVALID_OPTION",
-    field: "nodeIdsFrom",
-    message: /WORKER_NODE.*"none"/,
-  });
+  await assert.rejects(
+    store.init(plain),
+    told({
+      code: "INVALID_OPTION",
+      field: "nodeIdsFrom",
+      message: /WORKER_NODE.*"none"/,
+    }),
+  );
   assert.equal(await store.init({ ...plain, nodeIdsFrom: "none" }), true);
   assert.equal(await store.init(plain), false);
-  await assert.rejects(store.init({ ...plain, nodeIdsFrom: FROM }), {
-    code: "STATE_CONFLICT",
-    message: /it has one, of .* and not of .*WORKER_NODE/,
-  });
+  await assert.rejects(
+    store.init({ ...plain, nodeIdsFrom: FROM }),
+    told({
+      code: "STATE_CONFLICT",
+      message: /has a record of .* and not of .*WORKER_NODE/,
+    }),
+  );
   await query("ALTER TABLE WORKER_NODE DROP COLUMN LAUNCH_DATE");
   // A table of another kind with this name is nobody's.
   await store.init({ ...plain, scope: "other" });
@@ -201,7 +211,7 @@ test("init refuses what cannot be right, and says what to do", async (t) => {
   const refused = (options, code, pattern) =>
     assert.rejects(init(options), (error) => {
       assert.equal(error.code, code, error.message);
-      assert.match(error.message, pattern);
+      assert.match(wholeText(error), pattern);
       return true;
     });
   await refused({ nodeIdsFrom: {} }, "INVALID_OPTION", /nodeIdsFrom/);
@@ -239,7 +249,7 @@ test("a user with the rights that the guide names is enough, and a missing one i
   t.after(() => pool.end());
   await assert.rejects(lease(new MySqlStore(pool), OPTIONS), (error) => {
     assert.equal(error.code, "STORE_REFUSED");
-    assert.match(error.message, /GRANT SELECT, INSERT ON WORKER_NODE/);
+    assert.match(wholeText(error), /GRANT SELECT, INSERT ON WORKER_NODE/);
     return true;
   });
   await query(`GRANT INSERT ON ${database}.WORKER_NODE TO program@'%'`);

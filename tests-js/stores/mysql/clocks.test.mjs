@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MySqlStore } from "frazil/stores/mysql";
+import { told } from "../../base/rule-texts.mjs";
 import { faketimeClock } from "../../processes/movable-clock.mjs";
 import { attempt } from "../kit/attempts.mjs";
 import { newScope, pool, poolTo, sessionWith } from "./one-server.mjs";
@@ -50,7 +51,7 @@ test("a session whose clock SET timestamp has moved is refused", async () => {
   for (const moved of ["1000", "UNIX_TIMESTAMP() - 10", "UNIX_TIMESTAMP() + 86400"]) {
     const client = await sessionWith(`SET timestamp = ${moved}`);
     const store = new MySqlStore(client);
-    const refused = { code: "STORE_REFUSED", message: /moved by SET timestamp/ };
+    const refused = told({ code: "STORE_REFUSED", message: /moved by SET timestamp/ });
     await assert.rejects(store.acquire(attempt({ scope })), refused);
     await assert.rejects(store.fence({ scope }), refused);
     await client.query("SET timestamp = DEFAULT");

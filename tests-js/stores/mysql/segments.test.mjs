@@ -6,6 +6,7 @@ import { segmentContract } from "frazil/testing/segment-contract";
 import mariadb from "mariadb";
 import callbacks from "mysql2";
 import mysql from "mysql2/promise";
+import { told } from "../../base/rule-texts.mjs";
 import { segmentFailoverTests } from "../kit/segment-failover.mjs";
 import {
   allocation,
@@ -118,7 +119,7 @@ test("a session without autocommit, or inside a transaction, is refused, and not
   const tag = newTag();
   await store.initSegment({ tag });
   for (const [setting, message] of [
-    ["SET autocommit = 0", /autocommit is 0: must be 1/],
+    ["SET autocommit = 0", /autocommit must be 1, got 0/],
     ["START TRANSACTION", /inside a transaction of yours/],
   ]) {
     const client = await mysql.createConnection(server.address({ database: "test" }));
@@ -150,7 +151,7 @@ test("a server that shows another incarnation to each statement gets an answer, 
   await store.migrate();
   const tag = newTag();
   const changing = new MySqlStore(pool, { incarnation: { sql: "SELECT UUID()" } });
-  const unavailable = { code: "STORE_UNAVAILABLE", message: /another server than writes/ };
+  const unavailable = told({ code: "STORE_UNAVAILABLE", message: /another server than writes/ });
   await assert.rejects(changing.initSegment({ tag }), unavailable);
   assert.equal(await store.initSegment({ tag }), true, "a record was made");
   await pool.end();
@@ -183,14 +184,14 @@ test("a column of another type, a view, and a trigger that puts the counter back
   const { pool, store } = await laxStore(context, "narrow");
   for (const type of ["int", "mediumint unsigned", "decimal(30)", "varchar(30)"]) {
     await pool.query(`ALTER TABLE frazil_segments MODIFY next_number ${type} NOT NULL`);
-    const message = /next_number of the table frazil_segments has the type \w+: must be bigint/;
-    await assert.rejects(store.allocate(allocation()), { code: "STORE_REFUSED", message });
+    const message = /next_number of the table frazil_segments has the type \w+, and must be bigint/;
+    await assert.rejects(store.allocate(allocation()), told({ code: "STORE_REFUSED", message }));
   }
   await pool.query("ALTER TABLE frazil_segments MODIFY next_number bigint unsigned NOT NULL");
   assert.equal((await store.allocate(allocation())).first, 1n);
   await pool.query("RENAME TABLE frazil_segments TO kept");
   await pool.query("CREATE VIEW frazil_segments AS SELECT * FROM kept");
-  const isView = { code: "STORE_REFUSED", message: /frazil_segments is no table .*no view/ };
+  const isView = told({ code: "STORE_REFUSED", message: /frazil_segments is no table .*no view/ });
   await assert.rejects(store.allocate(allocation()), isView);
 
   const triggered = await laxStore(context, "triggered");
@@ -198,10 +199,10 @@ test("a column of another type, a view, and a trigger that puts the counter back
     "CREATE TRIGGER back BEFORE UPDATE ON frazil_segments FOR EACH ROW SET NEW.next_number = OLD.next_number",
   );
   assert.equal((await triggered.store.allocate(allocation())).first, 1n);
-  const lowered = {
+  const lowered = told({
     code: "STORE_REFUSED",
     message: /next_number is "1" .* must be 11 or more, since it has a range of 10 numbers from 1 on/,
-  };
+  });
   for (let process = 0; process < 3; process++) await assert.rejects(triggered.store.allocate(allocation()), lowered);
 });
 

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { MySqlStore } from "frazil/stores/mysql";
 import mariadb from "mariadb";
 import mysql from "mysql2/promise";
+import { told } from "../../base/rule-texts.mjs";
 import { attempt, hex, renewalOf } from "../kit/attempts.mjs";
 import { allocation, newTag } from "../kit/segments.mjs";
 import { isReplacement, newScope, pool, poolTo, rowOf, server, sessionWith, spied } from "./one-server.mjs";
@@ -12,12 +13,15 @@ import { MySqlServer } from "./server.mjs";
 test("a session without autocommit, or inside a transaction, is refused", async () => {
   const scope = await newScope();
   const manual = new MySqlStore(await sessionWith("SET autocommit = 0"));
-  await assert.rejects(manual.acquire(attempt({ scope })), {
-    code: "STORE_REFUSED",
-    message: /autocommit is 0: must be 1/,
-  });
+  await assert.rejects(
+    manual.acquire(attempt({ scope })),
+    told({
+      code: "STORE_REFUSED",
+      message: /autocommit must be 1, got 0/,
+    }),
+  );
   const client = await sessionWith("START TRANSACTION");
-  const refused = { code: "STORE_REFUSED", message: /inside a transaction of yours/ };
+  const refused = told({ code: "STORE_REFUSED", message: /inside a transaction of yours/ });
   const store = new MySqlStore(client);
   for (const call of [
     () => store.acquire(attempt({ scope })),
@@ -36,7 +40,7 @@ test("a session without autocommit, or inside a transaction, is refused", async 
 test("a server or a session that takes no writes is refused", async () => {
   const scope = await newScope();
   const session = new MySqlStore(await sessionWith("SET SESSION tx_read_only = 1"));
-  const refused = { code: "STORE_REFUSED", message: /Connect to the primary/ };
+  const refused = told({ code: "STORE_REFUSED", message: /Connect to the primary/ });
   await assert.rejects(session.acquire(attempt({ scope })), refused);
   await server.query("SET GLOBAL read_only = 1");
   try {
@@ -59,9 +63,9 @@ test("settings with which a crash takes grants back are refused, also if they ch
   const logging = await MySqlServer.start({ "log-bin": "log", "server-id": 5 });
   const own = poolTo({}, logging);
   const store = new MySqlStore(own);
-  const refused = (message) => ({ code: "STORE_REFUSED", message });
+  const refused = (message) => told({ code: "STORE_REFUSED", message });
   // The default of MariaDB.
-  await assert.rejects(store.migrate(), refused(/sync_binlog is 0: must be 1.*SET GLOBAL sync_binlog = 1/));
+  await assert.rejects(store.migrate(), refused(/sync_binlog must be 1 .*, got 0.*SET GLOBAL sync_binlog = 1/));
   await logging.query("SET GLOBAL sync_binlog = 100");
   await assert.rejects(store.migrate(), refused(/sync_binlog is 100/));
   await logging.query("SET GLOBAL sync_binlog = 1");
@@ -72,7 +76,7 @@ test("settings with which a crash takes grants back are refused, also if they ch
   for (const value of [0, 2]) {
     await logging.query(`SET GLOBAL innodb_flush_log_at_trx_commit = ${value}`);
     const renewal = store.renew(renewalOf(lease));
-    await assert.rejects(renewal, refused(new RegExp(`innodb_flush_log_at_trx_commit is ${value}: must be 1`)));
+    await assert.rejects(renewal, refused(new RegExp(`innodb_flush_log_at_trx_commit is ${value} and must be 1`)));
   }
   for (const value of [3, 1]) {
     await logging.query(`SET GLOBAL innodb_flush_log_at_trx_commit = ${value}`);
@@ -90,10 +94,13 @@ test("settings with which a crash takes grants back are refused, also if they ch
 
 test("a table of another engine is refused", async () => {
   await server.query("CREATE DATABASE isam; CREATE TABLE isam.frazil_leases (a int) ENGINE = MyISAM");
-  await assert.rejects(new MySqlStore(pool, { database: "isam" }).migrate(), {
-    code: "STORE_REFUSED",
-    message: /engine MyISAM: must be InnoDB.*ALTER TABLE frazil_leases ENGINE = InnoDB/,
-  });
+  await assert.rejects(
+    new MySqlStore(pool, { database: "isam" }).migrate(),
+    told({
+      code: "STORE_REFUSED",
+      message: /engine MyISAM, and must be InnoDB.*ALTER TABLE frazil_leases ENGINE = InnoDB/,
+    }),
+  );
 });
 
 test("a transaction that begins between the read and the write, on a shared connection, takes no grant back", async () => {

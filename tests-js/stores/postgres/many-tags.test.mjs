@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
+import { told } from "../../base/rule-texts.mjs";
 import { allocation, newTag } from "../kit/segments.mjs";
 import { PostgresServer, poolTo } from "./server.mjs";
 
@@ -87,7 +88,7 @@ test("a pool whose connections are all in use: the error of a call says so", asy
   const segment = new Segment(new PostgresStore(pool), { tag });
   const message =
     /all 2 connections of the pool are in use, and \d+ calls? waits? for one: the database does not answer, .*a pool of their own/;
-  await assert.rejects(segment.next(), { code: "SEGMENT_EXHAUSTED", message });
+  await assert.rejects(segment.next(), told({ code: "SEGMENT_EXHAUSTED", message }));
   for (const client of taken) client.release();
   assert.ok((await segment.next()) >= 1n);
   segment.close();
@@ -128,10 +129,13 @@ test("a record that nobody changes and that a trigger keeps: the error says so, 
   await server.query(`CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
     CREATE TRIGGER keep BEFORE UPDATE ON frazil_segments FOR EACH ROW WHEN (NEW.tag = 't1800') EXECUTE FUNCTION keep()`);
   const segment = new Segment(new PostgresStore(pool), { tag: "t1800" });
-  await assert.rejects(segment.next(), {
-    code: "SEGMENT_EXHAUSTED",
-    message: /was not replaced, 8 times, although nobody changed it.*trigger/,
-  });
+  await assert.rejects(
+    segment.next(),
+    told({
+      code: "SEGMENT_EXHAUSTED",
+      message: /was not replaced, 8 times, although no one changed it.*trigger/,
+    }),
+  );
   segment.close();
 });
 

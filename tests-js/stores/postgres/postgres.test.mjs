@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
 import postgres from "postgres";
+import { told } from "../../base/rule-texts.mjs";
 import { attempt, checkNodeWidths, hex, layout, releaseOf, renewalOf } from "../kit/attempts.mjs";
 import { failoverTests } from "../kit/failover.mjs";
 import { freePort } from "../kit/server-process.mjs";
@@ -197,10 +198,13 @@ test("a read-only replica is refused, with what to do", async () => {
       () => store.ensure({ scope: "s", behind: false }),
       () => store.init({ layout: "default" }),
     ])
-      await assert.rejects(call, {
-        code: "STORE_REFUSED",
-        message: /a read-only replica, or transactions are read-only by default\. Connect to the primary/,
-      });
+      await assert.rejects(
+        call,
+        told({
+          code: "STORE_REFUSED",
+          message: /a read-only replica, or transactions are read-only by default\. Connect to the primary/,
+        }),
+      );
   }
   await first.end();
   await second.end();
@@ -279,7 +283,7 @@ test("an incarnation that becomes null is another one: nothing is granted or ren
   await server.query("DELETE FROM failovers");
   for (const answer of [await store.acquire(attempt({ scope })), await store.renew(renewalOf(lease, { scope }))])
     assert.deepEqual([answer.granted, answer.reason], [false, "incarnation"]);
-  const refused = { code: "STORE_REFUSED", message: /the option incarnation is null/ };
+  const refused = told({ code: "STORE_REFUSED", message: /the option incarnation is null/ });
   await assert.rejects(store.ensure({ scope, behind: false }), refused);
   await assert.rejects(store.fence({ scope }), refused);
   await assert.rejects(newScope({}, store), refused);

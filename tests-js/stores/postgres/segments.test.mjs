@@ -6,6 +6,7 @@ import { PostgresStore } from "frazil/stores/postgres";
 import { segmentContract } from "frazil/testing/segment-contract";
 import pg from "pg";
 import postgres from "postgres";
+import { told } from "../../base/rule-texts.mjs";
 import { withoutComparison } from "../../segment/processes/broken-postgres.mjs";
 import { segmentFailoverTests } from "../kit/segment-failover.mjs";
 import {
@@ -150,17 +151,20 @@ test("a trigger that puts the counter back, and a column of another type: refuse
   }
   await server.query(`ALTER TABLE narrow.frazil_segments ALTER COLUMN next_number TYPE smallint;
     CREATE TRIGGER back BEFORE UPDATE ON triggered.frazil_segments FOR EACH ROW EXECUTE FUNCTION back()`);
-  const changed = {
+  const changed = told({
     code: "STORE_REFUSED",
     message: /next_number of the tag "orders" is 32760 after 32770 was written/,
-  };
+  });
   await assert.rejects(triggered.allocate(request), changed);
   // The record has the attempt, but not its counter.
-  await assert.rejects(triggered.allocate(request), {
-    code: "STORE_REFUSED",
-    message: /next_number is "32760" .* must be 32770 or more/,
-  });
-  await assert.rejects(narrow.allocate(request), { code: "STORE_REFUSED", message: /22003/ });
+  await assert.rejects(
+    triggered.allocate(request),
+    told({
+      code: "STORE_REFUSED",
+      message: /next_number is "32760" .* must be 32770 or more/,
+    }),
+  );
+  await assert.rejects(narrow.allocate(request), told({ code: "STORE_REFUSED", message: /22003/ }));
 });
 
 test("a role whose commits do not wait for the disk: an allocation outlives a crash right after its answer", async () => {

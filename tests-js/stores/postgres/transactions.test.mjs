@@ -6,12 +6,13 @@ import { PGlite } from "@electric-sql/pglite";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import postgres from "postgres";
+import { told } from "../../base/rule-texts.mjs";
 import { frazil } from "../../cli/cli.mjs";
 import { attempt, newScopeOf, renewalOf } from "../kit/attempts.mjs";
 import { allocation, newTag } from "../kit/segments.mjs";
 import { PostgresServer, poolTo } from "./server.mjs";
 
-const REFUSED = { code: "STORE_REFUSED", message: /inside a transaction of yours/ };
+const REFUSED = told({ code: "STORE_REFUSED", message: /inside a transaction of yours/ });
 
 let server;
 let pool;
@@ -106,9 +107,9 @@ describe("a segment", () => {
 });
 
 describe("a foreign table", () => {
-  const refused = { code: "STORE_REFUSED", message: /foreign table/ };
+  const refused = told({ code: "STORE_REFUSED", message: /foreign table/ });
   /** A store whose incarnation an expression of the program tells: it is asked for no tables. */
-  const told = (client, schema = "far") => new PostgresStore(client, { schema, incarnation: { sql: "'one'" } });
+  const storeOf = (client, schema = "far") => new PostgresStore(client, { schema, incarnation: { sql: "'one'" } });
   const WITH_LEASES = ["far", "far_part", "far_child", "far_view"];
   const OF_PUBLIC = "SERVER itself OPTIONS (schema_name 'public', table_name 'frazil_scopes')";
   // In each schema, one table or a part of it is a foreign table, or a view of one.
@@ -146,15 +147,15 @@ describe("a foreign table", () => {
     const tag = newTag();
     await store.initSegment({ tag });
     const scope = await newScopeOf(store);
-    const { first } = await told(pool).allocate(allocation({ tag }));
+    const { first } = await storeOf(pool).allocate(allocation({ tag }));
     let ofMutant;
     await HIDDEN["an object of the program around a Client of pg"](async (client) => {
       const blind = (text, values) => client.query(text.replaceAll("THEN 'foreign'", "THEN NULL"), values);
       ofMutant = await told({ query: blind }).allocate(allocation({ tag }));
-      await assert.rejects(told(client).allocate(allocation({ tag })), refused);
-      await assert.rejects(told(client).fence({ scope }), refused);
+      await assert.rejects(storeOf(client).allocate(allocation({ tag })), refused);
+      await assert.rejects(storeOf(client).fence({ scope }), refused);
     });
-    const next = await told(pool).allocate(allocation({ tag }));
+    const next = await storeOf(pool).allocate(allocation({ tag }));
     assert.deepEqual([next.first, ofMutant.first], [first + 10n, next.first], "the mutant shows nothing");
   });
 
@@ -174,10 +175,10 @@ describe("a foreign table", () => {
     await sql.end();
     // What a promoted standby of that server may do.
     const [kept] = await server.query("SELECT * FROM frazil_segments WHERE tag = $1", [tag]);
-    const { first } = await told(pool).allocate(allocation({ tag }));
+    const { first } = await storeOf(pool).allocate(allocation({ tag }));
     const back = "UPDATE frazil_segments SET next_number = $2, recent = $3, incarnation = 'one' WHERE tag = $1";
     await server.query(back, [tag, first, kept.recent]);
-    const again = await told(pool).allocate(allocation({ tag }));
+    const again = await storeOf(pool).allocate(allocation({ tag }));
     assert.equal(again.first, first, "nothing shows the loss");
   });
 
@@ -186,7 +187,7 @@ describe("a foreign table", () => {
     const message = /does not allow updates\): if a table of frazil is a foreign table/;
     for (const schema of ["far_read", "read_part"]) {
       const far = new PostgresStore(pool, { schema });
-      await assert.rejects(far.fence({ scope }), { code: "STORE_REFUSED", message });
+      await assert.rejects(far.fence({ scope }), told({ code: "STORE_REFUSED", message }));
     }
   });
 
@@ -229,7 +230,7 @@ describe("a foreign table", () => {
           }
         await sql.end();
         const { stdout } = await frazil(["fence", "postgres", "--scope", scope, "--schema", schema]);
-        await assert.rejects(server.query(stdout), { code: "22P02", message: /is a foreign table/ });
+        await assert.rejects(server.query(stdout), told({ code: "22P02", message: /is a foreign table/ }));
         assert.deepEqual(await stateOf(scope), before);
         if (schema === "far_leases") return;
         const sameServer = { sql: `'${before[0][0].incarnation}'` };
@@ -450,10 +451,13 @@ describe("a pool whose clients were released inside a transaction", () => {
 
   test("a pool that begins a transaction on each connection is told so, with what to do", async () => {
     const own = poolTo(server.url, { max: 1, onConnect: (client) => client.query("BEGIN") });
-    await assert.rejects(new PostgresStore(own).ensure({ scope: "s", behind: false }), {
-      code: "STORE_UNAVAILABLE",
-      message: /20 connections of the pool.*inside a transaction of yours.*COMMIT or ROLLBACK/,
-    });
+    await assert.rejects(
+      new PostgresStore(own).ensure({ scope: "s", behind: false }),
+      told({
+        code: "STORE_UNAVAILABLE",
+        message: /20 connections of the pool.*inside a transaction of yours.*COMMIT or ROLLBACK/,
+      }),
+    );
     await own.end();
   });
 });

@@ -8,6 +8,7 @@ import { lease as leaseIds } from "frazil/lease";
 import { RedisStore, redisDdl } from "frazil/stores/redis";
 import Redis from "ioredis";
 import { createClient, createClientPool } from "redis";
+import { told } from "../../base/rule-texts.mjs";
 import { attempt, checkSecondInit, hex, renewalOf } from "../kit/attempts.mjs";
 import { startProxy } from "../kit/cut-proxy.mjs";
 import { client, keyOf, newScope, ownServer, ownStore, server, store } from "./shared-server.mjs";
@@ -280,9 +281,12 @@ describe("clients", () => {
 test("ioredis without a server: the error of lease() says that the client has no connection", async () => {
   const client = new Redis({ port: 1, host: "127.0.0.1" });
   client.on("error", () => {});
-  await assert.rejects(leaseIds(new RedisStore(client), { windowMs: 3000, maxAsyncWaitMs: 500 }), {
-    code: "STORE_UNAVAILABLE",
-    message: /no answer within 300 ms .*: the client of Redis has no connection \(status "[a-z]+"\)/,
-  });
+  await assert.rejects(
+    leaseIds(new RedisStore(client), { windowMs: 3000, maxAsyncWaitMs: 500 }),
+    told({
+      code: "STORE_UNAVAILABLE",
+      message: /no answer within 300 ms .*: the client of Redis has no connection \(status "[a-z]+"\)/,
+    }),
+  );
   client.disconnect();
 });

@@ -7,6 +7,7 @@ import { LeaseError } from "frazil";
 import { RedisStore } from "frazil/stores/redis";
 import Redis from "ioredis";
 import { createClient } from "redis";
+import { wholeText } from "../../base/rule-texts.mjs";
 import { attempt, renewalOf } from "../kit/attempts.mjs";
 import { openClient, valkey } from "./server.mjs";
 import { client, keyOf, NO_INCARNATION, newScope, ownServer, ownStore, store } from "./shared-server.mjs";
@@ -113,7 +114,7 @@ describe("errors of the server have the code that says whether to try again", ()
   const rejects = (promise, code, text) =>
     assert.rejects(promise, (error) => {
       assert.equal(error.code, code, error.message);
-      assert.match(error.message, text);
+      assert.match(wholeText(error), text);
       assert.ok(error.cause);
       return true;
     });

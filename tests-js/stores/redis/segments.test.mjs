@@ -7,6 +7,7 @@ import { segmentContract } from "frazil/testing/segment-contract";
 import Redis from "ioredis";
 import { createClientPool } from "redis";
 import { createClient as createClient5 } from "redis5";
+import { told } from "../../base/rule-texts.mjs";
 import { repeatsOf, segmentFailoverTests } from "../kit/segment-failover.mjs";
 import { caught, checkBlindReplace, checkLostRace, checkWrittenByHand, initIn, OVERLAPS } from "../kit/segments.mjs";
 import { connectStore, openClient, replicatedPair, startServer, valkey } from "./server.mjs";
@@ -192,14 +193,17 @@ test("a tag without a record names its key with the prefix of the client, and a 
   const store = new RedisStore(client);
   const request = { tag: "my orders", count: 1, maxCount: 1, above: 0n, failoverSkip: 0 };
   const ask = () => store.allocate({ ...request, holder: "0".repeat(32), attempt: "1".repeat(32) });
-  await assert.rejects(ask(), {
-    code: "STORE_NOT_INITIALISED",
-    message: /looked in the key app:frazil:segment:my orders of/,
-  });
+  await assert.rejects(
+    ask(),
+    told({
+      code: "STORE_NOT_INITIALISED",
+      message: /looked in the key app:frazil:segment:my orders of/,
+    }),
+  );
   await store.initSegment({ tag: "my orders" });
   await client.expire("frazil:segment:my orders", 1000);
   const rule = /the key app:frazil:segment:my orders expires in \d+ s.*Run PERSIST app:frazil:segment:my orders,/;
-  await assert.rejects(ask(), { code: "STORE_REFUSED", message: rule });
+  await assert.rejects(ask(), told({ code: "STORE_REFUSED", message: rule }));
   await client.persist("frazil:segment:my orders");
   assert.equal((await ask()).first, 1n);
 });

@@ -9,6 +9,7 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { LeaseError } from "frazil";
 import { SqliteStore } from "frazil/stores/sqlite";
+import { told } from "../../base/rule-texts.mjs";
 import { attempt, checkPrintedFence, checkSetUp } from "../kit/attempts.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
@@ -82,9 +83,12 @@ test("a file that is replaced or removed while it is open is refused", async () 
   const { db, path, store } = await opened();
   copyFileSync(path, `${path}.copy`);
   renameSync(`${path}.copy`, path);
-  await assert.rejects(store.acquire(attempt()), { code: "STORE_REFUSED", message: /replaced while it was open/ });
+  await assert.rejects(
+    store.acquire(attempt()),
+    told({ code: "STORE_REFUSED", message: /replaced while it was open/ }),
+  );
   unlinkSync(path);
-  await assert.rejects(store.acquire(attempt()), { code: "STORE_REFUSED", message: /cannot be looked at/ });
+  await assert.rejects(store.acquire(attempt()), told({ code: "STORE_REFUSED", message: /cannot be looked at/ }));
   db.close();
 });
 
@@ -95,7 +99,7 @@ test("a file that is replaced between the opening of the connection and the firs
   const early = new DatabaseSync(path);
   copyFileSync(path, `${path}.copy`);
   renameSync(`${path}.copy`, path);
-  const refused = { code: "STORE_REFUSED", message: /replaced while it was open/ };
+  const refused = told({ code: "STORE_REFUSED", message: /replaced while it was open/ });
   await assert.rejects(new SqliteStore(early).acquire(attempt()), refused);
   early.close();
   const anew = new DatabaseSync(path);
@@ -160,15 +164,21 @@ test("four processes at once take each node id once", async () => {
 
 test("a database in memory is refused, and so is a journal in memory", async () => {
   const memory = new SqliteStore(new DatabaseSync(":memory:"));
-  await assert.rejects(memory.migrate(), { code: "STORE_REFUSED", message: /in memory or temporary/ });
+  await assert.rejects(memory.migrate(), told({ code: "STORE_REFUSED", message: /in memory or temporary/ }));
   const db = new DatabaseSync(newPath());
   db.exec("PRAGMA journal_mode = MEMORY");
-  await assert.rejects(new SqliteStore(db).migrate(), { code: "STORE_REFUSED", message: /journal_mode is memory/ });
+  await assert.rejects(
+    new SqliteStore(db).migrate(),
+    told({ code: "STORE_REFUSED", message: /journal_mode is memory/ }),
+  );
   db.close();
   // Set by the program later, on the same connection.
   const later = await opened();
   later.db.exec("PRAGMA journal_mode = MEMORY");
-  await assert.rejects(later.store.acquire(attempt()), { code: "STORE_REFUSED", message: /journal_mode is memory/ });
+  await assert.rejects(
+    later.store.acquire(attempt()),
+    told({ code: "STORE_REFUSED", message: /journal_mode is memory/ }),
+  );
   later.db.exec("PRAGMA journal_mode = DELETE");
   assert.ok((await later.store.acquire(attempt())).granted);
   later.db.close();
@@ -195,7 +205,10 @@ test("a refusal inside a transaction of the program leaves the file to other con
   const { db, path, store } = await opened();
   const other = new DatabaseSync(path);
   db.exec("BEGIN");
-  await assert.rejects(store.acquire(attempt()), { code: "STORE_REFUSED", message: /inside a transaction of yours/ });
+  await assert.rejects(
+    store.acquire(attempt()),
+    told({ code: "STORE_REFUSED", message: /inside a transaction of yours/ }),
+  );
   assert.ok((await new SqliteStore(other).acquire(attempt())).granted);
   db.exec("COMMIT");
   other.close();
@@ -205,7 +218,10 @@ test("a refusal inside a transaction of the program leaves the file to other con
 test("a connection inside a transaction of the program is refused, and the transaction is left alone", async () => {
   const { db, store } = await opened();
   db.exec("CREATE TABLE mine (a); BEGIN; INSERT INTO mine VALUES (1)");
-  await assert.rejects(store.acquire(attempt()), { code: "STORE_REFUSED", message: /inside a transaction of yours/ });
+  await assert.rejects(
+    store.acquire(attempt()),
+    told({ code: "STORE_REFUSED", message: /inside a transaction of yours/ }),
+  );
   db.exec("COMMIT");
   assert.equal(db.prepare("SELECT count(*) AS n FROM mine").get().n, 1);
   assert.ok((await store.acquire(attempt())).granted);
@@ -215,7 +231,10 @@ test("a connection inside a transaction of the program is refused, and the trans
 test("a read-only connection is refused, and a closed one is unavailable", async () => {
   const { db, path } = await opened();
   const readOnly = new DatabaseSync(path, { readOnly: true });
-  await assert.rejects(new SqliteStore(readOnly).acquire(attempt()), { code: "STORE_REFUSED", message: /read-only/ });
+  await assert.rejects(
+    new SqliteStore(readOnly).acquire(attempt()),
+    told({ code: "STORE_REFUSED", message: /READONLY/ }),
+  );
   readOnly.close();
   db.close();
   const store = new SqliteStore(db);
@@ -225,7 +244,7 @@ test("a read-only connection is refused, and a closed one is unavailable", async
 test("without tables or a record, the error says what to call", async () => {
   const db = new DatabaseSync(newPath());
   const store = new SqliteStore(db);
-  await assert.rejects(store.fence(), { code: "STORE_NOT_INITIALISED", message: /no tables/ });
+  await assert.rejects(store.fence(), told({ code: "STORE_NOT_INITIALISED", message: /no tables/ }));
   await checkSetUp(store, () => db.exec("DELETE FROM frazil_scopes"));
   db.close();
 });

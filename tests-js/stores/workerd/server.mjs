@@ -150,8 +150,8 @@ export class WorkerServer {
     const { value, error } = decode(text);
     if (error === undefined) return value;
     if (!error.ours) throw Object.assign(new Error(error.message), error);
-    const { name, code, message, retryable, field, cause } = error;
-    const details = { retryable, field, cause };
+    const { name, code, message, hint, retryable, field, cause } = error;
+    const details = { retryable, field, cause, ...(hint && { hint }) };
     throw Object.assign(new FrazilError(code, message.slice(code.length + 2), details), { name });
   }
 

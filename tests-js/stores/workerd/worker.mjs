@@ -82,9 +82,9 @@ const CALLS = {
 };
 
 function dataOf(error) {
-  const { name, message, code, retryable, field, cause } = error;
+  const { name, message, hint, code, retryable, field, cause } = error;
   const reported = cause && { message: cause.message, durableObjectReset: cause.durableObjectReset };
-  return { ours: FrazilError.is(error), name, message, code, retryable, field, cause: reported };
+  return { ours: FrazilError.is(error), name, message, hint, code, retryable, field, cause: reported };
 }
 
 export default {

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { lease } from "frazil/lease";
 import { ZooKeeperStore, zookeeperDdl } from "frazil/stores/zookeeper";
 import zookeeper from "node-zookeeper-client";
+import { told } from "../../base/rule-texts.mjs";
 import { attempt, releaseOf, renewalOf } from "../kit/attempts.mjs";
 import { call, closeClient, connectStore, startServer } from "./server.mjs";
 import { client, connected, newScope, open, server } from "./shared-server.mjs";
@@ -37,10 +38,13 @@ test("after its session has ended a store with one client is refused, and says w
   const store = new ZooKeeperStore(one);
   const scope = await newScope(3, { store });
   await expire(one);
-  await assert.rejects(store.acquire(attempt({ scope })), {
-    code: "STORE_REFUSED",
-    message: /never connects again.*a function that returns a connected client/,
-  });
+  await assert.rejects(
+    store.acquire(attempt({ scope })),
+    told({
+      code: "STORE_REFUSED",
+      message: /never connects again.*a function that returns a connected client/,
+    }),
+  );
 });
 
 test("a function that returns a client that was given up is refused, and not called again and again", async () => {
@@ -53,10 +57,13 @@ test("a function that returns a client that was given up is refused, and not cal
   });
   const scope = await newScope(3, { store });
   await expire(one);
-  await assert.rejects(store.acquire(attempt({ scope })), {
-    code: "STORE_REFUSED",
-    message: /must make another client at each call/,
-  });
+  await assert.rejects(
+    store.acquire(attempt({ scope })),
+    told({
+      code: "STORE_REFUSED",
+      message: /must make another client at each call/,
+    }),
+  );
   assert.equal(calls, 2);
 });
 
@@ -92,7 +99,7 @@ test("a server that accepts connections and never answers: another client is mad
   const only = zookeeper.createClient(`127.0.0.1:${mute.address().port}`);
   only.connect();
   const message = /no session for 5000 ms/;
-  await assert.rejects(new ZooKeeperStore(only).acquire(attempt()), { code: "STORE_UNAVAILABLE", message });
+  await assert.rejects(new ZooKeeperStore(only).acquire(attempt()), told({ code: "STORE_UNAVAILABLE", message }));
   for (const one of [...made, only]) closeClient(one);
   mute.close();
 });
@@ -100,7 +107,10 @@ test("a server that accepts connections and never answers: another client is mad
 test("a function that does not return is unavailable, and called again", async () => {
   const made = [new Promise(() => {}), client()];
   const store = new ZooKeeperStore(() => made.shift());
-  await assert.rejects(store.acquire(attempt()), { code: "STORE_UNAVAILABLE", message: /has not returned one for/ });
+  await assert.rejects(
+    store.acquire(attempt()),
+    told({ code: "STORE_UNAVAILABLE", message: /has not returned one for/ }),
+  );
   assert.equal((await store.acquire(attempt({ scope: "nowhere" }))).reason, "missing");
 });
 
@@ -222,10 +232,13 @@ test("a program without the option acl makes its znodes with the ACL of the reco
   // Without the permission to administer, the hash of the password is hidden: nothing is made with what stands in its place.
   const [[{ id }]] = await call(one, "getACL", "/secured/a");
   await call(one, "setACL", "/secured/a", [new zookeeper.ACL(15, id)], -1);
-  await assert.rejects(forgetful.acquire(attempt({ scope: "a" })), {
-    code: "STORE_REFUSED",
-    message: /Pass the option acl/,
-  });
+  await assert.rejects(
+    forgetful.acquire(attempt({ scope: "a" })),
+    told({
+      code: "STORE_REFUSED",
+      message: /Pass the option acl/,
+    }),
+  );
   assert.ok((await ours.acquire(attempt({ scope: "a" }))).granted);
 });
 
@@ -258,10 +271,14 @@ test("without a session the error of lease() says so, and what may be wrong", as
 
 test("a chroot that does not exist is refused, with what to make", async () => {
   const store = await connected({ client: { chroot: "/nowhere" } });
-  await assert.rejects(store.init({ layout: "default" }), {
-    code: "STORE_REFUSED",
-    message: /\/frazil or one above it is missing\. If the address of the client has a chroot, create that znode first/,
-  });
+  await assert.rejects(
+    store.init({ layout: "default" }),
+    told({
+      code: "STORE_REFUSED",
+      message:
+        /\/frazil or one above it is missing\. If the address of the client has a chroot, create that znode first/,
+    }),
+  );
 });
 
 test("zookeeperDdl refuses a prefix that the constructor refuses", () => {
@@ -274,8 +291,11 @@ test("zookeeperDdl refuses a prefix that the constructor refuses", () => {
 test("a client that says that its session is for reading only is refused; node-zookeeper-client takes no such session", async () => {
   const state = zookeeper.State.CONNECTED_READ_ONLY;
   const reader = Object.assign(Object.create(await client()), { getState: () => state });
-  await assert.rejects(new ZooKeeperStore(reader).acquire(attempt()), {
-    code: "STORE_REFUSED",
-    message: /ZooKeeper is read-only: its server has lost the others/,
-  });
+  await assert.rejects(
+    new ZooKeeperStore(reader).acquire(attempt()),
+    told({
+      code: "STORE_REFUSED",
+      message: /ZooKeeper is read-only: its server has lost the others/,
+    }),
+  );
 });

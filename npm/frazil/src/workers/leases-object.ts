@@ -78,9 +78,9 @@ const ADOPT = `UPDATE frazil_scopes SET layout = ?, node_from = ?, node_to = ?, 
 const OTHER_SCOPE = `SELECT scope FROM frazil_scopes WHERE scope <> ? LIMIT 1`;
 
 const SQL_RULE =
-  "this class of objects has no SQL storage: it was deployed without migrations, or under new_classes. In the wrangler configuration write " +
+  "this class of objects has no SQL storage\nIt was deployed without migrations, or under new_classes. In the wrangler configuration write " +
   '"migrations": [{ "tag": "v1", "new_sqlite_classes": ["FrazilLeases"] }]. The storage of a class that is deployed cannot be ' +
-  "changed: export the class under another name, and bind that one";
+  "changed: export the class under another name, and bind that one.";
 
 /** No shell reaches an object. */
 const setUpBy = (calls: string) => `from a route that only you can call: ${calls}`;
@@ -95,7 +95,7 @@ export function sqlError(error: unknown): FrazilError {
   // What SQLite says of a statement, such as one on a table that is another one: it would say so again.
   if (/SQLITE_(ERROR|CONSTRAINT|AUTH|MISMATCH|READONLY|CORRUPT|NOTADB|FULL)/.test(message))
     return storeRefused(
-      `${reported}. The tables frazil_scopes, frazil_leases and frazil_segments are this class's own`,
+      `${reported}\nThe tables frazil_scopes, frazil_leases and frazil_segments are this class's own.`,
       error,
     );
   return storeUnavailable(reported, error);

@@ -303,7 +303,7 @@ function checkSetUp([outcome, value, key]: readonly string[]): void {
     case "evicting":
       throw storeRefused(
         `maxmemory-policy is ${value}, with which the server deletes keys when its memory is full\n` +
-          "Run CONFIG SET maxmemory-policy noeviction, and write it to redis.conf.",
+          "Leases and counters must not be on such a server. Run CONFIG SET maxmemory-policy noeviction, and write it to redis.conf.",
       );
     case "expiring":
       throw storeRefused(
