@@ -16,7 +16,7 @@ for (const date of DATES) {
     });
     after(() => worker?.stop());
 
-    // docs/safety.md: 28
+    // docs/internals/claims.md: 28
     test("hand out no number twice, since ranges come from the store", async () => {
       const [own, shared] = await worker.call("numbers", { tag: "orders", count: COUNT });
       assert.deepEqual([own.length, shared.length], [COUNT, COUNT]);
