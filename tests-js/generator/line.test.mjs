@@ -1,5 +1,5 @@
 //! docs/safety.md: 34
-// IDs that TypeScript mints on the state itself, without a call of the core (`#nextByLine` and `#swapOne` of `snowflake.ts`).
+// IDs that TypeScript mints on the state itself, without a call of the core (`#nextByLine` of `snowflake.ts`, `swapOne` of `swap-line.ts`).
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -54,7 +54,7 @@ for (const [scenario, name] of Object.entries({
 /** By backend and name: the scenario that must fail, what the built code has, and what the mutant has. */
 const MUTANTS = {};
 MUTANTS.wasm = {
-  "no line": ["asksNothing", "this.#line = line,", ""],
+  "no line": ["asksNothing", "this.#line = numbers[", "0 * numbers["],
   "any word": ["onSharedState", "wholes[state] <= first", "wholes[state] >= 0"],
   "the word is not written": [
     "onSharedState",
@@ -78,7 +78,11 @@ MUTANTS.wasm = {
   "the time field has no end": ["inEveryLayout", "endMs <= doubles[at + 2] && ", ""],
   "the reading is not told": ["countsSteps", ", doubles[at + 8] = now", ""],
   "a step back is not told": ["countsStepsAfterRefusals", "doubles[at + 8] <= now && ", ""],
-  "a closed generator keeps its line": ["closesWithoutCore", "this.#line = 0, ", ""],
+  "a closed generator keeps its line": [
+    "closesWithoutCore",
+    "this.#line = 0, this.#swap = void 0",
+    "this.#swap = void 0",
+  ],
   "the start of the window is not read": ["beginsLater", "wholes[state + 1] <= startMs && ", ""],
   "the end of the window is not read": ["underLease", " && wholes[state + 2] >= endMs", ""],
   "views are made by what is global": ["hasOwnViews", "this.wholes = new Ids(", "this.wholes = new BigUint64Array("],
@@ -86,7 +90,7 @@ MUTANTS.wasm = {
 };
 
 MUTANTS.native = {
-  "no line": ["asksNothing", "this.#mayHaveSwap = line !== 0", "this.#mayHaveSwap = !1"],
+  "no line": ["asksNothing", "this.#isStatic && sharedLines[this.#handle] || null", "void 0"],
   "any word": ["onSharedState", "halves2[1] * 2 ** 32 + halves2[0] < first", "halves2[1] >= 0"],
   "the word is not written": ["onSharedState", "swap(word2, 0, before, whole2[0])", "swap(word2, 0, before, before)"],
   "the word stays at the first of its tick": ["onSharedState", "halves2[0] = first | 1", "halves2[0] = first"],
@@ -97,7 +101,7 @@ MUTANTS.native = {
   "the time field has no end": ["inEveryLayout", "untilMs < line.endMs ? untilMs : line.endMs", "untilMs"],
   "the reading is not told": ["countsSteps", "seenMs[0] = now;", ""],
   "a step back is not told": ["countsStepsAfterRefusals", "seenMs[0] <= now && ", ""],
-  "a closed generator keeps its line": ["staysClosed", ", this.#mayHaveSwap = !1, this.#swap = void 0", ""],
+  "a closed generator keeps its line": ["staysClosed", "this.#line = 0, this.#swap = void 0", "this.#line = 0"],
   "the start of the window is not compared": ["beginsLater", " || load2(window, 0) !== line.from", ""],
   "the end of the window is not compared": ["endsWithOlderContents", " || load2(window, 1) < line.until", ""],
   "the end of the window is not read": ["underLease", " && startMs + line.tickMs <= line.untilMs", ""],

@@ -1,5 +1,5 @@
 //! docs/safety.md: 2, 34
-// Threads and processes that swap one word from TypeScript (`#swapOne` of `snowflake.ts`), in each engine of
+// Threads and processes that swap one word from TypeScript (`swapOne` of `swap-line.ts`), in each engine of
 // `core/binding/proven-engines.ts` and in each of its compilers. An engine that is added there passes this first.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -79,8 +79,8 @@ impl Line {
         })
     }
 
-    /// The next word and the ID, if the line has an answer for a reading of the clock. `#nextByLine` and `#swapOne` of `snowflake.ts` do
-    /// the same, step by step, and ask the core where the clock is behind its last reading; `#swapOne` also where the word rounds to the
+    /// The next word and the ID, if the line has an answer for a reading of the clock. In TypeScript `#nextByLine` and `swapOne` do
+    /// the same, step by step, and ask the core where the clock is behind its last reading; `swapOne` also where the word rounds to the
     /// first one of the tick. The module does not contain this function.
     #[cfg(feature = "std")]
     #[must_use]

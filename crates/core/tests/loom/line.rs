@@ -1,4 +1,4 @@
-//! The line, as TypeScript goes along it on a state that threads and processes share (`#swapOne` of `snowflake.ts`).
+//! The line, as TypeScript goes along it on a state that threads and processes share (`swapOne` of `swap-line.ts`).
 
 use std::cell::Cell;
 use std::sync::Arc as StdArc;

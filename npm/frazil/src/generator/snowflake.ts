@@ -52,16 +52,7 @@ import {
   writeRequest,
 } from "./request.js";
 import { SESSION, type Session } from "./session.js";
-import {
-  halves,
-  load as loadWhole,
-  readWindow,
-  type SwapLine,
-  sharedLines,
-  swap,
-  swapLineOf,
-  whole,
-} from "./swap-line.js";
+import { readWindow, type SwapLine, sharedLines, swapLineOf, swapOne } from "./swap-line.js";
 
 /** Tells the constructor to open a state file. */
 const OPEN_LOCAL = Symbol();
@@ -176,9 +167,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #line = 0;
   /** The reading of the clock in the last call with `QUICKLY` that found no ID. */
   #shownMs = 0;
-  /** Whether the generator may have a line on the addon, and that line once a call has needed it. See `#nextBySwap`. */
-  #mayHaveSwap = false;
-  #swap: SwapLine | undefined;
+  /** The line of a generator on the addon; `null` until a call needs it, and `undefined` if there is none. See `#nextBySwap`. */
+  #swap: SwapLine | null | undefined;
   /** Mints one ID, without a block. Absent after `close()`, and where a lease has to be asked first. */
   #mint: ((now: number) => bigint) | undefined;
   /** At this time `next()` reserves a block and mints no ID alone: one was minted alone at it, or a call was refused. */
@@ -295,7 +285,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       });
       this.next = () => {
         if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
-        const id = this.#nextOne() as bigint;
+        const id = (Host.FILES && this.#swap !== undefined ? this.#nextBySwap : this.#nextByLine)() as bigint;
         if (!this.#isOfThisTurn && this.#cursor < this.#end) {
           this.#isOfThisTurn = true;
           endTurn();
@@ -346,7 +336,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       this.#finishOpen(session.open(port, write), given);
       const changed = (leased: number | undefined) => {
         this.#node = leased;
-        if (Host.FILES) this.#swap = undefined;
+        if (Host.FILES && this.#swap) this.#swap = null;
         this.#dropBlock();
       };
       session.opened({ port, handle: this.#handle, changed });
@@ -371,13 +361,16 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     // Read after the call: if opening grows WebAssembly's memory, older views have length 0.
     const { numbers } = this.#port as Port;
     this.#handle = numbers[Slot.HANDLE] as number;
-    const line = numbers[Slot.LINE] as number;
-    if (Host.FILES && (this.#port as Port).binding.lines) {
-      this.#mayHaveSwap = line !== 0;
-      if (line !== 0) this.#nextOne = this.#nextBySwap;
-      if (this.#isShared) this.#swap = sharedLines[this.#handle];
-    } else this.#line = line;
-    if (Host.FILES && line !== 0 && this.next === this.#nextByClock) (this as { next: unknown }).next = this.#nextOne;
+    this.#line = numbers[Slot.LINE] as number;
+    if (Host.FILES && this.#line !== 0) {
+      const { backend, lines } = (this.#port as Port).binding;
+      if (backend === "native" && lines) {
+        this.#line = 0;
+        this.#swap = (this.#isStatic && sharedLines[this.#handle]) || null;
+      }
+      if (this.next === this.#nextByClock)
+        (this as { next: unknown }).next = this.#swap === undefined ? this.#nextByLine : this.#nextBySwap;
+    }
     if (Host.MOVING_CLOCK && !this.#session) {
       const { calls, frame } = (this.#port as Port).binding;
       const { next } = calls;
@@ -516,7 +509,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /**
    * `#nextByLine` of a generator on the addon that may have a line. It is small enough to become a part of the caller's loop, which
-   * `#swapOne` is not.
+   * `swapOne` is not.
    */
   readonly #nextBySwap = Host.FILES
     ? (how?: unknown): bigint | undefined => {
@@ -524,8 +517,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         if (now >= this.#fromMs && now < this.#untilMs) {
           if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
         } else if (typeof now === "number" && now !== this.#reserveAtMs) {
-          const id = this.#swapOne(now);
-          if (id !== undefined) return id;
+          const line = this.#swap;
+          const id = line ? swapOne(line, now) : undefined;
+          if (id !== undefined) return this.#alone(now, id);
           if (how !== QUICKLY) return this.#nextByCore(now);
         }
         if (how === QUICKLY) {
@@ -536,83 +530,23 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       }
     : (undefined as never);
 
-  /**
-   * One ID in a tick of which the state has issued none, without a call of the core, as `#nextByLine`. Threads and processes have the word
-   * as well, so it is swapped. `undefined` where the line has no answer, or another one was faster.
-   */
-  #swapOne(now: number): bigint | undefined {
-    const line = this.#swap;
-    if (line === undefined) return undefined;
-    const ticks = (now - line.epochMs) / line.tickMs;
-    const tick = ticks - (ticks % 1);
-    const startMs = line.epochMs + tick * line.tickMs;
-    const { seenMs, word, window } = line;
-    const before = word[0] as bigint;
-    const first = tick * line.wordStep;
-    whole[0] = before;
-    const isDue =
-      startMs <= now &&
-      (seenMs[0] as number) <= now &&
-      line.fromMs <= startMs &&
-      startMs + line.tickMs <= line.untilMs &&
-      // Rounded, a word that is as large as the first one of the tick is not smaller.
-      (halves[1] as number) * 2 ** 32 + (halves[0] as number) < first;
-    if (!isDue) return undefined;
-    // What is stored is taken modulo 2^32. The first word of a tick is even.
-    halves[0] = first | 1;
-    halves[1] = first / 2 ** 32;
-    // The window once more: a state file may have begun anew, or be overwritten, and then this ID is another one's.
-    if (
-      swap(word, 0, before, whole[0] as bigint) !== before ||
-      loadWhole(window, 0) !== line.from ||
-      loadWhole(window, 1) < line.until
-    )
-      return undefined;
-    seenMs[0] = now;
-    const time = tick * line.idStep;
-    halves[0] = time | line.nodeLow;
-    halves[1] = (time / 2 ** 32) | line.nodeHigh;
-    if (this.#untilMs !== 0) this.#dropBlock();
-    this.#reserveAtMs = now;
-    this.#reservations++;
-    this.#reserved++;
-    return whole[0] as bigint;
-  }
-
-  /** `#nextBySwap` where the line has no ID. */
-  #nextByCore(now: number): bigint {
-    let answered: number | undefined;
-    if (this.#mint !== undefined) {
-      const id = this.#mint(now);
-      answered = (this.#port as Port).numbers[Slot.STATUS];
-      if (id !== NO_ID || answered === 0) {
-        this.#findSwap();
-        return this.#alone(now, id);
+  /** `#nextBySwap` where the line has no ID. Finds the line, or reads its window again, for the calls that follow. */
+  #nextByCore(now: number): bigint | undefined {
+    if (Host.FILES) {
+      let id: bigint | undefined;
+      let answered: number | undefined;
+      if (this.#mint !== undefined) {
+        const alone = this.#mint(now);
+        answered = (this.#port as Port).numbers[Slot.STATUS];
+        if (alone !== NO_ID || answered === 0) id = this.#alone(now, alone);
       }
+      id ??= this.#refill(now, this.#maxWaitMs, answered);
+      if (this.#swap) readWindow(this.#swap);
+      else if (this.#swap === null) this.#swap = swapLineOf(this.#port as Port, this.#handle, this.#isStatic);
+      return id;
     }
-    const id = this.#refill(now, this.#maxWaitMs, answered);
-    this.#findSwap();
-    return id;
+    return undefined;
   }
-
-  /** Finds the line, or reads its window again. */
-  #findSwap(): void {
-    if (this.#swap !== undefined) readWindow(this.#swap);
-    else if (this.#mayHaveSwap) {
-      const line = swapLineOf(this.#port as Port, this.#handle);
-      this.#swap = line;
-      if (line === undefined) this.#mayHaveSwap = false;
-      else if (this.#isShared) sharedLines[this.#handle] = line;
-    }
-  }
-
-  /** Whether equal generators have the handle too. */
-  get #isShared(): boolean {
-    return !this.#session && !this.#isPrivate && !this.#isLocal;
-  }
-
-  /** `#nextByLine`, or `#nextBySwap`. */
-  #nextOne: (how?: unknown) => bigint | undefined = this.#nextByLine;
 
   /** The next ID as decimal text. Throws the errors of `next`. */
   readonly nextString = (): string => `${this.next()}`;
@@ -644,7 +578,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly nextAsync = async (options?: AsyncOptions): Promise<bigint> => {
     const signal = signalOf(options);
     signal?.throwIfAborted();
-    return this.#retry(signal, () => this.#nextOne(QUICKLY) ?? this.#refill(this.#shownMs, 0));
+    return this.#retry(
+      signal,
+      () =>
+        (Host.FILES && this.#swap !== undefined ? this.#nextBySwap : this.#nextByLine)(QUICKLY) ??
+        this.#refill(this.#shownMs, 0),
+    );
   };
 
   /**
@@ -652,7 +591,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * with a state file it may flush the disk, as any call. Throws the other errors of `next`.
    */
   readonly tryNext = (): bigint | undefined => {
-    const quick = this.#nextOne(QUICKLY);
+    const quick = (Host.FILES && this.#swap !== undefined ? this.#nextBySwap : this.#nextByLine)(QUICKLY);
     if (quick !== undefined) return quick;
     const now = this.#shownMs;
     if (Host.FILES && this.#isLocal && isObstructed(this.#requirePort(), this.#handle, now)) return undefined;
@@ -764,10 +703,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (this.#closed) return;
     // First: a module that a stack overflow has stopped has no counters.
     this.#line = 0;
-    if (Host.FILES) {
-      this.#mayHaveSwap = false;
-      this.#swap = undefined;
-    }
+    if (Host.FILES) this.#swap = undefined;
     const counts = this.#coreCounts();
     if (this.#closed) return;
     this.#finalCounts = counts;

@@ -76,7 +76,6 @@ export function bindExports(make: () => Exports, hint?: string): Binding {
       calls: calls as unknown as Calls,
       files: undefined,
       arrays: undefined,
-      lines: undefined,
       anotherFrame: undefined,
       frame,
       memory,
