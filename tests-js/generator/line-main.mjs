@@ -1,8 +1,10 @@
 // A program of `line.test.mjs`: what must hold of IDs that are minted without a call of the core. Its argument names one of these; it
 // prints whether that holds, as JSON. In a folder with a changed copy of the package it tests that copy.
 import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import vm from "node:vm";
 import { Layout, Snowflake } from "frazil";
 import { lease } from "frazil/lease";
 import { MemoryLeaseStore } from "frazil/testing";
@@ -173,6 +175,43 @@ async function underLease() {
   const closed = codeOf(ids.next);
   await closing;
   return first && expired === "LEASE_EXPIRED" && back === "bigint" && closed === "CLOSED";
+}
+
+/** Whether copies of the package, in this realm and in a vm context, mint from one state, each on a line. */
+function acrossCopies() {
+  const path = createRequire(import.meta.url).resolve("frazil");
+  const names = ["module", "exports", "require", "__filename", "__dirname"];
+  const copyIn = (parsingContext) => {
+    const module = { exports: {} };
+    const load = vm.compileFunction(readFileSync(path, "utf8"), names, { parsingContext });
+    load(module, module.exports, createRequire(path), path, dirname(path));
+    return module.exports.Snowflake;
+  };
+  const context = vm.createContext({ process, console });
+  vm.runInContext("Date", context).now = () => ms;
+  const copies = [Snowflake, copyIn(), copyIn(context)].map((Class) => {
+    const { calls } = Class.port().binding;
+    const copy = { called: 0 };
+    for (const name of ["next", "reserve"]) {
+      const call = calls[name];
+      calls[name] = (...given) => ++copy.called && call(...given);
+    }
+    copy.ids = new Class({ node: 30, maxWaitMs: 0 });
+    return copy;
+  });
+  const issued = copies.flatMap(({ ids }) =>
+    [1, 2, 3].map(() => {
+      ms++;
+      return ids.next();
+    }),
+  );
+  for (let round = 0; round < 3000; round++) {
+    ms += round % 2;
+    issued.push(copies[(round % 7) % 3].ids.next());
+  }
+  return (
+    new Set(issued).size === issued.length && copies.every(({ ids, called }) => ids.stats().reservations - called > 100)
+  );
 }
 
 /** The generators of one state file, which mint on the line from now on, and what ends them. */
@@ -386,6 +425,7 @@ const SCENARIOS = {
   hasOwnViews,
   givesNobodyTheMemory,
   refusesWhatIsNoTime,
+  acrossCopies,
   mintsFromFiles,
   endsWithOlderContents,
 };

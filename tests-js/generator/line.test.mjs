@@ -44,6 +44,7 @@ for (const [scenario, name] of Object.entries({
   hasOwnViews: "a program that replaces the global arrays does not run between reading the word and writing it",
   givesNobodyTheMemory:
     "no function that a program puts in the place of one of the language gets the memory of a state",
+  acrossCopies: "copies of the package, in one realm and in a vm context, mint from one state, each on a line",
   mintsFromFiles: "the first ID of a tick of a state file takes no call of the core, and a closed one issues nothing",
   endsWithOlderContents: "nothing is issued from an older copy that is written over a state file",
   refusesWhatIsNoTime: "a clock that shows no time gets no ID",
