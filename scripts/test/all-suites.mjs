@@ -189,6 +189,12 @@ export const ALL_SUITES = [
     ...testsOf("generator/clock-steps"),
   },
   {
+    name: "swaps",
+    whyUnavailable: whyNoAddon,
+    requires: [runtimes],
+    ...testsOf("generator/swaps", { limitMs: 900_000 }),
+  },
+  {
     name: "transport",
     waits: true,
     requires: [runtimes, postgres],

@@ -1,5 +1,10 @@
 // A program of `line.test.mjs`: what must hold of IDs that are minted without a call of the core. Its argument names one of these; it
 // prints whether that holds, as JSON. In a folder with a changed copy of the package it tests that copy.
+import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import vm from "node:vm";
 import { Layout, Snowflake } from "frazil";
 import { lease } from "frazil/lease";
 import { MemoryLeaseStore } from "frazil/testing";
@@ -172,6 +177,96 @@ async function underLease() {
   return first && expired === "LEASE_EXPIRED" && back === "bigint" && closed === "CLOSED";
 }
 
+/** Whether copies of the package, in this realm and in a vm context, mint from one state, each on a line. */
+function acrossCopies() {
+  const path = createRequire(import.meta.url).resolve("frazil");
+  const names = ["module", "exports", "require", "__filename", "__dirname"];
+  const copyIn = (parsingContext) => {
+    const module = { exports: {} };
+    const load = vm.compileFunction(readFileSync(path, "utf8"), names, { parsingContext });
+    load(module, module.exports, createRequire(path), path, dirname(path));
+    return module.exports.Snowflake;
+  };
+  const context = vm.createContext({ process, console });
+  vm.runInContext("Date", context).now = () => ms;
+  const copies = [Snowflake, copyIn(), copyIn(context)].map((Class) => {
+    const { calls } = Class.port().binding;
+    const copy = { called: 0 };
+    for (const name of ["next", "reserve"]) {
+      const call = calls[name];
+      calls[name] = (...given) => ++copy.called && call(...given);
+    }
+    copy.ids = new Class({ node: 30, maxWaitMs: 0 });
+    return copy;
+  });
+  const issued = copies.flatMap(({ ids }) =>
+    [1, 2, 3].map(() => {
+      ms++;
+      return ids.next();
+    }),
+  );
+  for (let round = 0; round < 3000; round++) {
+    ms += round % 2;
+    issued.push(copies[(round % 7) % 3].ids.next());
+  }
+  return (
+    new Set(issued).size === issued.length && copies.every(({ ids, called }) => ids.stats().reservations - called > 100)
+  );
+}
+
+/** The generators of one state file, which mint on the line from now on, and what ends them. */
+function onFile(use) {
+  const dir = mkdtempSync(join(tmpdir(), "frazil-line-"));
+  ms = Math.floor(performance.timeOrigin + performance.now()) + 2000;
+  Date.now = () => ms;
+  const generators = [0, 1].map(() => Snowflake.local({ dir, maxWaitMs: 0 }));
+  const warm = () => {
+    for (let round = 0; round < 3; round++)
+      for (const { next } of generators) {
+        ms++;
+        next();
+      }
+  };
+  try {
+    warm();
+    return use(generators, warm, join(dir, readdirSync(dir)[0]));
+  } finally {
+    for (const { close } of generators) close();
+    rmSync(dir, { recursive: true });
+  }
+}
+
+/** Whether the first ID of a tick of a state file takes no call of the core, and a closed one issues nothing. */
+const mintsFromFiles = () => {
+  let count = 0;
+  const { calls } = Snowflake.port().binding;
+  for (const name of ["next", "reserve"]) {
+    const call = calls[name];
+    calls[name] = (...given) => ++count && call(...given);
+  }
+  return onFile(([one, other], warm) => {
+    const before = count;
+    warm();
+    const ofWarm = count - before;
+    one.close();
+    ms++;
+    return ofWarm === 0 && codeOf(one.next) === "CLOSED" && typeof other.next() === "bigint";
+  });
+};
+
+/** Whether nothing is issued from an older copy that is written over the file. */
+const endsWithOlderContents = () =>
+  onFile(([one, other], warm, path) => {
+    const older = readFileSync(path);
+    ms = one.health().file.ceilingMs + 10;
+    warm();
+    ms++;
+    const last = one.next();
+    writeSync(openSync(path, "r+"), older);
+    const after = codeOf(other.next);
+    return typeof last === "bigint" && after === "STATE_FILE_CORRUPT";
+  });
+
 /** Whether generators go on when the memory of the module has grown. */
 function growsMemory() {
   const ids = new Snowflake({ node: 10, now: () => ms });
@@ -229,6 +324,64 @@ function hasOwnViews() {
   return reads === 0 && new Set(issued).size === issued.length;
 }
 
+/** Whether no function that a program puts in the place of one of the language gets the memory of a state. */
+async function givesNobodyTheMemory() {
+  let isGiven = false;
+  const takes = (given) => {
+    isGiven ||= given.some((value) => ArrayBuffer.isView(value) || value instanceof ArrayBuffer);
+  };
+  const spy = (owner, name) => {
+    const { value } = Object.getOwnPropertyDescriptor(owner, name);
+    owner[name] = function (...given) {
+      takes([this, ...given]);
+      return Reflect.apply(value, this, given);
+    };
+  };
+  for (const name of ["compareExchange", "load", "store"]) spy(Atomics, name);
+  for (const name of ["map", Symbol.iterator, "push"]) {
+    const { value } = Object.getOwnPropertyDescriptor(Array.prototype, name);
+    Array.prototype[name] = function (...given) {
+      for (let at = 0; at < this.length; at++) if (this[at] instanceof ArrayBuffer) isGiven = true;
+      return Reflect.apply(value, this, given);
+    };
+  }
+  for (let at = 0; at < 10; at++)
+    Object.defineProperty(Object.prototype, at, {
+      set(value) {
+        takes([value, value?.word]);
+        Object.defineProperty(this, at, { value, writable: true, enumerable: true, configurable: true });
+      },
+      configurable: true,
+    });
+  for (const name of ["BigUint64Array", "Float64Array", "Number"])
+    globalThis[name] = new Proxy(globalThis[name], {
+      construct(target, given) {
+        takes(given);
+        return Reflect.construct(target, given);
+      },
+    });
+  const ids = new Snowflake({ node: 21 });
+  for (let round = 0; round < 10; round++) {
+    ms++;
+    ids.next();
+  }
+  return !isGiven;
+}
+
+/** Whether a clock that shows no time gets no ID. */
+function refusesWhatIsNoTime() {
+  let shownMs = ms;
+  const ids = new Snowflake({ node: 22, now: () => shownMs, maxWaitMs: 0 });
+  const issued = [];
+  for (let round = 0; round < 10; round++) {
+    shownMs = ++ms;
+    issued.push(ids.next());
+    for (shownMs of [Number.NaN, Infinity, -Infinity, -1, -0, 2 ** 53, 2 ** 64, 5e-324])
+      if (typeof codeOf(ids.next) !== "string") return false;
+  }
+  return new Set(issued).size === 10 && increasing(issued);
+}
+
 /** Whether the first ID of a tick takes no call of the core, whatever else is open, and the second one takes one. */
 async function asksNothing() {
   let count = 0;
@@ -241,12 +394,16 @@ async function asksNothing() {
   const store = new MemoryLeaseStore();
   await store.init({ scope: "default", layout: "default" });
   const leased = await lease(store);
-  for (let round = 0; round < 50; round++) {
+  // On the addon the first call finds the line.
+  const round = async () => {
     for (const call of [ids.next, ids.tryNext, ids.nextString, ids.nextAsync, leased.next, leased.tryNext]) {
       ms++;
       await call();
     }
-  }
+  };
+  await round();
+  count = 0;
+  for (let rounds = 0; rounds < 50; rounds++) await round();
   const ofFirst = count;
   ids.next();
   scattered.next();
@@ -266,6 +423,11 @@ const SCENARIOS = {
   growsMemory,
   refusesObjects,
   hasOwnViews,
+  givesNobodyTheMemory,
+  refusesWhatIsNoTime,
+  acrossCopies,
+  mintsFromFiles,
+  endsWithOlderContents,
 };
 const holds = await SCENARIOS[process.argv[2]]();
 process.stdout.write(JSON.stringify(holds), () => process.exit());

@@ -1,23 +1,32 @@
 //! docs/internals/claims.md: 34
-// IDs that TypeScript mints on the state itself, without a call of the core (`#nextByLine` of `snowflake.ts`): on WebAssembly.
+// IDs that TypeScript mints on the state itself, without a call of the core (`#nextByLine` of `snowflake.ts`, `swapOne` of `swap-line.ts`).
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { transformSync } from "esbuild";
-import { copyPackage } from "../core/package-copy.mjs";
+import { copyPackage, installed } from "../core/package-copy.mjs";
 
 const program = fileURLToPath(new URL("line-main.mjs", import.meta.url));
 
 /** Whether a scenario of `line-main.mjs` holds. */
-async function holds(scenario, main = program) {
-  const env = { ...process.env, FRAZIL_BACKEND: "wasm" };
+async function holds(scenario, backend, main = program) {
+  const env = { ...process.env, FRAZIL_BACKEND: backend };
   const { stdout } = await promisify(execFile)(process.execPath, ["--no-warnings", main, scenario], { env });
   return JSON.parse(stdout);
 }
+
+/** What one backend alone has: a memory that grows and a module that stops; state files, and memory that threads share. */
+const ONLY = {
+  closesWithoutCore: ["wasm"],
+  growsMemory: ["wasm"],
+  givesNobodyTheMemory: ["native"],
+  mintsFromFiles: ["native"],
+  endsWithOlderContents: ["native"],
+};
 
 for (const [scenario, name] of Object.entries({
   asksNothing: "the first ID of a tick takes no call of the core, whatever else is open",
@@ -34,11 +43,19 @@ for (const [scenario, name] of Object.entries({
   growsMemory: "a memory that has grown is found again",
   refusesObjects: "a clock that shows an object, which closes the generator, gets no ID",
   hasOwnViews: "a program that replaces the global arrays does not run between reading the word and writing it",
+  givesNobodyTheMemory:
+    "no function that a program puts in the place of one of the language gets the memory of a state",
+  acrossCopies: "copies of the package, in one realm and in a vm context, mint from one state, each on a line",
+  mintsFromFiles: "the first ID of a tick of a state file takes no call of the core, and a closed one issues nothing",
+  endsWithOlderContents: "nothing is issued from an older copy that is written over a state file",
+  refusesWhatIsNoTime: "a clock that shows no time gets no ID",
 }))
-  test(name, async () => assert.equal(await holds(scenario), true));
+  for (const backend of ONLY[scenario] ?? ["wasm", "native"])
+    test(`${backend}: ${name}`, async () => assert.equal(await holds(scenario, backend), true));
 
-/** By name: the scenario that must fail, what the built code has, and what the mutant has. */
-const MUTANTS = {
+/** By backend and name: the scenario that must fail, what the built code has, and what the mutant has. */
+const MUTANTS = {};
+MUTANTS.wasm = {
   "no line": ["asksNothing", "this.#line = numbers[", "0 * numbers["],
   "any word": ["onSharedState", "wholes[state] <= first", "wholes[state] >= 0"],
   "the word is not written": [
@@ -46,7 +63,11 @@ const MUTANTS = {
     "words[2 * state] = first | 1, words[2 * state + 1] = first / 2 ** 32, ",
     "",
   ],
-  "the word stays at the first of its tick": ["onSharedState", "first | 1", "first"],
+  "the word stays at the first of its tick": [
+    "onSharedState",
+    "words[2 * state] = first | 1",
+    "words[2 * state] = first",
+  ],
   "the rest of the block is kept": [
     "onSharedState",
     "#alone(now, id) {\n    return this.#untilMs !== 0 && this.#dropBlock(), ",
@@ -55,11 +76,15 @@ const MUTANTS = {
   "the upper half of the word is not written": ["inEveryLayout", ", words[2 * state + 1] = first / 2 ** 32", ""],
   "the node id is left out": ["inEveryLayout", "| doubles[at + 5]", ""],
   "the upper half of the node id is left out": ["inEveryLayout", "| doubles[at + 6]", ""],
-  "a fraction counts": ["inEveryLayout", "ticks - ticks % 1", "ticks"],
+  "a fraction counts": ["inEveryLayout", "ticks - ticks % 1, startMs = epochMs", "ticks, startMs = epochMs"],
   "the time field has no end": ["inEveryLayout", "endMs <= doubles[at + 2] && ", ""],
   "the reading is not told": ["countsSteps", ", doubles[at + 8] = now", ""],
   "a step back is not told": ["countsStepsAfterRefusals", "doubles[at + 8] <= now && ", ""],
-  "a closed generator keeps its line": ["closesWithoutCore", "this.#line = 0;", ""],
+  "a closed generator keeps its line": [
+    "closesWithoutCore",
+    "this.#line = 0, this.#swap = void 0",
+    "this.#swap = void 0",
+  ],
   "the start of the window is not read": ["beginsLater", "wholes[state + 1] <= startMs && ", ""],
   "the end of the window is not read": ["underLease", " && wholes[state + 2] >= endMs", ""],
   "views are made by what is global": ["hasOwnViews", "this.wholes = new Ids(", "this.wholes = new BigUint64Array("],
@@ -70,6 +95,40 @@ const MUTANTS = {
   ],
 };
 
+MUTANTS.native = {
+  "no line": ["asksNothing", "this.#isStatic && sharedLines[this.#handle] || null", "void 0"],
+  "any word": ["onSharedState", "halves2[1] * 2 ** 32 + halves2[0] < first", "halves2[1] >= 0"],
+  "the word is not written": ["onSharedState", "swap(word2, 0, before, whole2[0])", "swap(word2, 0, before, before)"],
+  "the word stays at the first of its tick": ["onSharedState", "halves2[0] = first | 1", "halves2[0] = first"],
+  "the upper half of the word is not written": ["inEveryLayout", ", halves2[1] = first / 2 ** 32", ""],
+  "the node id is left out": ["inEveryLayout", " | line.nodeLow", ""],
+  "the upper half of the node id is left out": ["inEveryLayout", " | line.nodeHigh", ""],
+  "a fraction counts": ["inEveryLayout", "tick = ticks - ticks % 1, startMs = line", "tick = ticks, startMs = line"],
+  "the time field has no end": ["inEveryLayout", "untilMs < line.endMs ? untilMs : line.endMs", "untilMs"],
+  "the reading is not told": ["countsSteps", "seenMs[0] = now;", ""],
+  "a step back is not told": ["countsStepsAfterRefusals", "seenMs[0] <= now && ", ""],
+  "a closed generator keeps its line": ["staysClosed", "this.#line = 0, this.#swap = void 0", "this.#line = 0"],
+  "the start of the window is not compared": ["beginsLater", " || load2(window, 0) !== line.from", ""],
+  "the end of the window is not compared": ["endsWithOlderContents", " || load2(window, 1) < line.until", ""],
+  "the end of the window is not read": ["underLease", " && startMs + line.tickMs <= line.untilMs", ""],
+  "views are made by what is global": ["givesNobodyTheMemory", "word: new Ids(", "word: new BigUint64Array("],
+  "a function of the language is called as it is now": [
+    "givesNobodyTheMemory",
+    "swap(word2",
+    "Atomics.compareExchange(word2",
+  ],
+  "lines are in an object that inherits": [
+    "givesNobodyTheMemory",
+    "sharedLines = /* @__PURE__ */ Object.create(null)",
+    "sharedLines = {}",
+  ],
+  "a clock may show anything": [
+    "refusesObjects",
+    'typeof now == "number" && now !== this.#reserveAtMs) {',
+    "now !== this.#reserveAtMs) {",
+  ],
+};
+
 test("a line that breaks a rule is caught", async (context) => {
   const folder = copyPackage();
   const file = join(folder, "dist", "node.cjs");
@@ -77,18 +136,23 @@ test("a line that breaks a rule is caught", async (context) => {
   const built = transformSync(readFileSync(file, "utf8"), { minifySyntax: true }).code;
   const main = join(folder, "line-main.mjs");
   cpSync(program, main);
-  assert.equal(await holds("onSharedState", main), true);
-  for (const [name, [scenario, before, after]] of Object.entries(MUTANTS)) {
-    assert.equal(built.split(before).length, 2, `${name}: the built code has ${before} once`);
-    writeFileSync(
-      file,
-      built.replace(before, () => after),
-    );
-    const isCaught = await holds(scenario, main).then(
-      (answer) => !answer,
-      () => true,
-    );
-    context.diagnostic(`${name}: ${isCaught ? "caught" : "not caught"}`);
-    assert.ok(isCaught, `${name}: not caught by ${scenario}`);
+  // With the addon.
+  symlinkSync(join(dirname(dirname(installed)), "node_modules"), join(folder, "node_modules"));
+  for (const [backend, mutants] of Object.entries(MUTANTS)) {
+    writeFileSync(file, built);
+    assert.equal(await holds("onSharedState", backend, main), true);
+    for (const [name, [scenario, before, after]] of Object.entries(mutants)) {
+      assert.equal(built.split(before).length, 2, `${name}: the built code has ${before} once`);
+      writeFileSync(
+        file,
+        built.replace(before, () => after),
+      );
+      const isCaught = await holds(scenario, backend, main).then(
+        (answer) => !answer,
+        () => true,
+      );
+      context.diagnostic(`${backend}, ${name}: ${isCaught ? "caught" : "not caught"}`);
+      assert.ok(isCaught, `${backend}, ${name}: not caught by ${scenario}`);
+    }
   }
 });

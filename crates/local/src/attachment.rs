@@ -1,5 +1,6 @@
 //! The keeper of a state: a state file that this process is attached to, and the thread that raises its ceiling.
 
+use std::any::Any;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -88,6 +89,10 @@ impl Keeper for Attachment {
 
     fn word_and_origin(&self) -> (&AtomicU64, &AtomicU64) {
         self.file.mapped.word_and_origin()
+    }
+
+    fn memory(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.file.mapped.memory()
     }
 
     fn extend(&self, until_ms: u64, now_ms: u64) -> frazil::Result<u64> {

@@ -20,8 +20,10 @@
 //! The pages are locked in memory where the system allows it. Otherwise the kernel may drop a page that it could not write back,
 //! and read the older copy from the disk.
 
+use std::any::Any;
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use frazil::mint::{SequenceStart, StateAtomics};
@@ -62,7 +64,8 @@ pub(crate) enum Slot {
 /// The mapped state of an open file.
 #[derive(Debug)]
 pub(crate) struct MappedState {
-    map: MmapRaw,
+    /// Lines may have it too ([`MappedState::memory`]).
+    map: Arc<MmapRaw>,
     clocks: usize,
     /// Whether its pages are locked in memory.
     locked: bool,
@@ -90,7 +93,12 @@ impl MappedState {
     pub(crate) fn map(file: &File, clocks: usize) -> io::Result<Self> {
         let map = MmapOptions::new().offset(MAPPED_AT).len(Self::len(clocks)).map_raw(file)?;
         let locked = os::lock_in_memory(map.as_mut_ptr(), CLOCKS_AT + 8 * clocks);
-        Ok(Self { map, clocks, locked })
+        Ok(Self { map: Arc::new(map), clocks, locked })
+    }
+
+    /// What keeps the memory after this was dropped. `None` where the file would be kept with it.
+    pub(crate) fn memory(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        if os::REPLACES_MEMORY { Some(Arc::<MmapRaw>::clone(&self.map)) } else { None }
     }
 
     /// Replaces the mapping of this process, in one step, by private memory from which nothing more can be issued: its window is
@@ -180,6 +188,15 @@ impl MappedState {
         #[expect(clippy::cast_ptr_alignment, reason = "a page, and a multiple of 8 from it")]
         unsafe {
             std::slice::from_raw_parts(self.map.as_mut_ptr().add(at).cast::<AtomicU64>(), count)
+        }
+    }
+}
+
+impl Drop for MappedState {
+    /// Frees the file at once, although a line still has the memory, until its generator is collected.
+    fn drop(&mut self) {
+        if Arc::strong_count(&self.map) > 1 {
+            self.make_private();
         }
     }
 }

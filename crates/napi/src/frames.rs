@@ -41,8 +41,9 @@ pub(crate) fn with_frame<T>(frame: u32, closed: T, call: impl FnOnce(&mut Handle
 }
 
 /// Makes a frame, which exists as long as the owner does. Returns its number and its memory.
-pub(crate) fn make(env: Env, mut owner: Object<'_>) -> Result<(u32, Uint8Array)> {
-    let (open, memory) = open_frame(&env)?;
+pub(crate) fn make(env: Env, mut owner: Object<'_>, has_lines: bool) -> Result<(u32, Uint8Array)> {
+    let handles = if has_lines { Handles::with_lines() } else { Handles::new() };
+    let (open, memory) = open_frame(&env, handles)?;
     let frame = FRAMES.with_borrow_mut(|frames| {
         frames.push(Some(open));
         frames.len() - 1
@@ -57,7 +58,7 @@ pub(crate) fn make(env: Env, mut owner: Object<'_>) -> Result<(u32, Uint8Array)>
 }
 
 /// A frame in memory of the addon's realm, and a second reference to that memory.
-fn open_frame(env: &Env) -> Result<(OpenFrame, Uint8Array)> {
+fn open_frame(env: &Env, handles: Handles) -> Result<(OpenFrame, Uint8Array)> {
     let size = size_of::<Frame>();
     let global = env.get_global()?;
     let shared: Function<'_, f64, Unknown<'_>> = global.get_named_property("SharedArrayBuffer")?;
@@ -76,7 +77,7 @@ fn open_frame(env: &Env) -> Result<(OpenFrame, Uint8Array)> {
     if answers != [sys::Status::napi_ok; 2] || detachable || memory.len() != size || !start.is_aligned() {
         return Err(Error::new(Status::InvalidArg, format!("the frame must be {size} bytes of a SharedArrayBuffer, aligned")));
     }
-    Ok((OpenFrame { frame: start, handles: Handles::new(), _memory: memory }, again))
+    Ok((OpenFrame { frame: start, handles, _memory: memory }, again))
 }
 
 /// The elements of a `BigUint64Array`; none of any other value.

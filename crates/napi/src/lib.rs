@@ -1,18 +1,19 @@
 //! The core as a Node-API addon: each function translates one call of [`Handles`](frazil::abi::Handles).
 //!
 //! Names and order are those of `crates/wasm`, which has no files and writes into no other memory than its own, and therefore has no
-//! `local`, `local_async`, `when_opened`, `opened`, `abandon`, `default_dir`, `file` and `fill`.
+//! `local`, `local_async`, `when_opened`, `opened`, `abandon`, `default_dir`, `file`, `fill` and `line_memory`.
 //!
 //! The functions are free functions that pass numbers, and a frame of memory holds everything else: class methods and strings
 //! cost several times the work that they carry (`docs/internals/design.md`). `fill` takes an array as well: a copy of its IDs costs more.
 //!
 //! What is more than translation has a file: a process uses one copy of the addon (`copies.rs`) and one backend (`backends.rs`), and
-//! has one registry, behind a lock, which all worker threads share; a realm has its frames (`frames.rs`); and a state file is opened on
-//! a thread ([`openings`]).
+//! has one registry, behind a lock, which all worker threads share; a realm has its frames (`frames.rs`); TypeScript swaps words itself
+//! (`lines.rs`); and a state file is opened on a thread ([`openings`]).
 
 mod backends;
 mod copies;
 mod frames;
+mod lines;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -42,16 +43,16 @@ pub struct NewFrame {
     pub memory: Uint8Array,
 }
 
-/// Makes a frame, which exists as long as the owner does.
+/// Makes a frame, which exists as long as the owner does. With `has_lines`, its generators have lines ([`line_memory`]).
 ///
 /// # Errors
 /// `InvalidArg` for an owner that is no object, and where a replaced constructor made the memory. `STATE_CONFLICT` where the
 /// process uses another copy of this addon, whose states this one cannot share.
 #[napi]
-pub fn frame(env: &Env, owner: Object<'_>) -> Result<NewFrame, String> {
+pub fn frame(env: &Env, owner: Object<'_>, has_lines: bool) -> Result<NewFrame, String> {
     copies::mark_in_use().map_err(|conflict| Error::new(Code::StateConflict.name().to_owned(), conflict))?;
     let (frame, memory) =
-        frames::make(*env, owner).map_err(|error| Error::new(error.status.to_string(), error.reason.clone()))?;
+        frames::make(*env, owner, has_lines).map_err(|error| Error::new(error.status.to_string(), error.reason.clone()))?;
     Ok(NewFrame { frame, memory })
 }
 
@@ -138,7 +139,10 @@ pub fn admit(frame: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
 #[napi]
 #[must_use]
 pub fn reserve(frame: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
-    with_frame(frame, Code::Closed as u32, |handles, frame| handles.reserve(frame, handle, now_ms, want, confirmed))
+    with_frame(frame, Code::Closed as u32, |handles, frame| {
+        handles.see_line(handle, now_ms);
+        handles.reserve(frame, handle, now_ms, want, confirmed)
+    })
 }
 
 /// `Handles::fill`, on a `BigUint64Array` of the caller.
@@ -148,6 +152,7 @@ pub fn fill(env: &Env, frame: u32, handle: f64, now_ms: f64, confirmed: bool, ta
     with_frame(frame, Code::Closed as u32, |handles, frame| {
         // SAFETY: the slice is dropped before this call returns to JavaScript, and no other is made of the array.
         let elements = unsafe { frames::elements_of(env, target) };
+        handles.see_line(handle, now_ms);
         handles.fill(frame, handle, now_ms, elements, confirmed)
     })
 }
@@ -156,14 +161,20 @@ pub fn fill(env: &Env, frame: u32, handle: f64, now_ms: f64, confirmed: bool, ta
 #[napi]
 #[must_use]
 pub fn next(frame: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-    with_frame(frame, NO_ID, |handles, frame| handles.next(frame, handle, now_ms, confirmed))
+    with_frame(frame, NO_ID, |handles, frame| {
+        handles.see_line(handle, now_ms);
+        handles.next(frame, handle, now_ms, confirmed)
+    })
 }
 
 /// `Handles::health`.
 #[napi]
 #[must_use]
 pub fn health(frame: u32, handle: f64, now_ms: f64) -> u32 {
-    with_frame(frame, Code::Closed as u32, |handles, frame| handles.health(frame, handle, now_ms))
+    with_frame(frame, Code::Closed as u32, |handles, frame| {
+        handles.see_line(handle, f64::NAN);
+        handles.health(frame, handle, now_ms)
+    })
 }
 
 /// `Handles::lease`.
@@ -205,6 +216,13 @@ fn numbered(frame: u32, reads_random: bool, opens_state: bool, call: impl FnOnce
         }
         if opens_state { as_backend(frame, |frame| call(handles, frame)) } else { call(handles, frame) }
     })
+}
+
+/// `Handles::line_memory`, as an `ArrayBuffer` over that memory itself; `null` if there is none, or if the host allows no such buffers.
+#[napi]
+#[must_use]
+pub fn line_memory(env: &Env, frame: u32, handle: f64, part: u32) -> Option<Unknown<'_>> {
+    lines::external_buffer(env, with_frame(frame, None, |handles, _| handles.line_memory(handle, part))?)
 }
 
 /// `Handles::file`.

@@ -1,6 +1,7 @@
 //! The handle table: the open generators of a frame, by number.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::frame::Frame;
@@ -88,7 +89,7 @@ pub(super) struct Entry {
     handle: f64,
     pub(super) minter: Option<Minter>,
     /// Where the line of the generator is, once it had one.
-    pub(super) line: Option<Box<LineSlots>>,
+    pub(super) line: Option<Arc<LineSlots>>,
 }
 
 impl Handles {

@@ -1,21 +1,25 @@
 //! The lines of a frame: where TypeScript finds the numbers of a line, and where it says what the clock showed.
 //!
-//! Each handle has nine numbers of its own at an address that stays, its *line slots*. They lead to the state of the generator, where
-//! TypeScript reads and writes the word, between two calls of the core: the memory belongs to one thread (`crates/wasm`).
+//! Each handle has nine numbers of its own at an address that stays, its *line slots*. On WebAssembly they lead to the state of the
+//! generator, where TypeScript reads and writes the word, between two calls of the core: the memory belongs to one thread (`crates/wasm`).
+//! On the addon threads share a state, so TypeScript swaps the word, in memory that it gets by [`Handles::line_memory`].
 //!
-//! * **Never a state that is gone**: the slots are written in the call that begins, replaces, ends or releases a state.
+//! * **Never a state that is gone**: the slots are written in the call that begins, replaces, ends or releases a state. What
+//!   [`Handles::line_memory`] gave keeps its state, which is closed before the generator has another one.
 //! * **The window of today**: TypeScript reads its start and its end in the state, which a lease or another generator may have moved.
 //! * **Nothing uncounted**: the last reading of the clock is here, and counted before that of the next call ([`Handles::see_line`]).
 //!   TypeScript replaces it by a later one only, so a step back is one that the core sees.
 //! * Not covered: the rule, which is [`Line`](super::Line)'s; and memory that threads share.
 
-use alloc::boxed::Box;
+use alloc::sync::Arc;
 
 use super::frame::Frame;
 use super::handles::{Handles, Minter};
 use super::line_slots::LineSlots;
 use super::slots::slot;
 use crate::clock::millisecond_of;
+#[cfg(all(feature = "std", not(frazil_loom)))]
+use crate::mint::LineMemory;
 
 /// How far an address lies behind another one, in steps of 8 bytes. All of them are multiples of 8.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_wrap, reason = "the memory of a module ends at 2^32")]
@@ -24,8 +28,7 @@ const fn distance(from: usize, to: usize) -> f64 {
 }
 
 impl Handles {
-    /// A handle table whose memory belongs to the thread that calls it, so that lines lead into it: opening writes into the slot `LINE`
-    /// where the line slots of the handle are.
+    /// A handle table with lines: opening writes into the slot `LINE` where the line slots of the handle are.
     ///
     /// ```
     /// use frazil::Registry;
@@ -63,12 +66,36 @@ impl Handles {
         if line.is_none() && entry.line.is_none() {
             return;
         }
-        let slots = entry.line.get_or_insert_with(Box::default);
+        let slots = entry.line.get_or_insert_with(Arc::default);
         let state = line.map_or(0, |(_, state)| state);
         slots.draw(line.map(|(line, _)| line), distance(frame.ids.as_ptr().addr(), state));
         // Exposed, since TypeScript reads and writes it.
-        let place = core::ptr::from_ref::<LineSlots>(slots).expose_provenance();
+        let place = core::ptr::from_ref::<LineSlots>(&**slots).expose_provenance();
         frame.set_number(slot::LINE, distance(frame.numbers.as_ptr().addr(), place));
+    }
+
+    /// A part of the memory of a line, by the order of the parts: the line slots, the word of the state, and its window. `None` if there is
+    /// no line, or no such part.
+    ///
+    /// ```
+    /// assert!(frazil::abi::Handles::with_lines().line_memory(0.0, 0).is_none()); // of a handle that is not open: nothing
+    /// ```
+    #[cfg(all(feature = "std", not(frazil_loom)))]
+    #[must_use]
+    pub fn line_memory(&self, handle: f64, part: u32) -> Option<LineMemory> {
+        let entry = self.entry(handle)?;
+        let slots = Arc::clone(entry.line.as_ref()?);
+        let [word, window] = entry.minter.as_ref()?.generator().ok()?.line_memory()?;
+        match part {
+            0 => {
+                // Exposed, since TypeScript reads and writes it.
+                let address = core::ptr::from_ref::<LineSlots>(&*slots).expose_provenance();
+                Some(LineMemory { address, bytes: size_of::<LineSlots>(), owner: slots })
+            }
+            1 => Some(word),
+            2 => Some(window),
+            _ => None,
+        }
     }
 
     /// Counts what the clock showed when TypeScript took an ID by the line of this handle, and notes what it shows to the call that

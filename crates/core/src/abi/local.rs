@@ -162,6 +162,7 @@ impl Handles {
                 // A node id has at most 32 bits.
                 frame.numbers[slot::NODE] = f64::from(u32::try_from(pending.machine.node()).unwrap_or(u32::MAX));
                 frame.numbers[slot::HANDLE] = self.insert(Minter::Generator(Generator::kept_by(pending.machine, keeper)));
+                self.draw_line(frame, frame.numbers[slot::HANDLE]);
                 0
             }
             Err((error, text)) => frame.refuse_with_text(error, Some(&text)),

@@ -46,3 +46,5 @@ pub use slots::{NUMBERS, SLOTS, slot};
 pub use version::ABI;
 
 pub use crate::mint::Line;
+#[cfg(all(feature = "std", not(frazil_loom)))]
+pub use crate::mint::LineMemory;

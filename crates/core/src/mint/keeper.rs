@@ -8,8 +8,8 @@
 //! * Not covered: where the memory comes from, and what makes the end of the window durable. `crates/local` does that for files.
 
 use alloc::string::String;
-#[cfg(feature = "std")]
 use alloc::sync::Arc as KeeperArc;
+use core::any::Any;
 
 use super::state::{State, StateAtomics};
 use super::sync::{Arc, AtomicU64};
@@ -57,6 +57,12 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
     fn word_and_origin(&self) -> (&AtomicU64, &AtomicU64) {
         let StateAtomics { word, origin, .. } = self.atomics();
         (word, origin)
+    }
+
+    /// What keeps the memory of [`Keeper::atomics`] readable and writable after the keeper was dropped, which closes the state there first.
+    /// `None` if nothing does.
+    fn memory(&self) -> Option<KeeperArc<dyn Any + Send + Sync>> {
+        None
     }
 
     /// Extends the window to `until_ms` or further, or as far as possible, and returns the time to continue with: `now_ms`, which

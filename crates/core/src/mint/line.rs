@@ -12,6 +12,13 @@
 //! * **Only where the word and the window decide**: not with clock ids, whose cells decide too, nor with keyed starts of the sequence.
 //! * Not covered: who may read and write the state. `abi/line.rs` and `npm/frazil/src/generator/snowflake.ts` say that.
 
+#[cfg(all(feature = "std", not(frazil_loom)))]
+use alloc::sync::Arc;
+#[cfg(all(feature = "std", not(frazil_loom)))]
+use core::any::Any;
+#[cfg(all(feature = "std", not(frazil_loom)))]
+use core::sync::atomic::AtomicU64;
+
 use super::generator::Generator;
 use super::keeper::StateRef;
 #[cfg(feature = "std")]
@@ -72,8 +79,9 @@ impl Line {
         })
     }
 
-    /// The next word and the ID, if the line has an answer for a reading of the clock. `#nextByLine` of `snowflake.ts` does the same, step
-    /// by step, and asks the core where the clock is behind its last reading. The module does not contain this function.
+    /// The next word and the ID, if the line has an answer for a reading of the clock. In TypeScript `#nextByLine` and `swapOne` do
+    /// the same, step by step, and ask the core where the clock is behind its last reading; `swapOne` also where the word rounds to the
+    /// first one of the tick. The module does not contain this function.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn next(&self, word: u64, window: Window, now_ms: f64) -> Option<(u64, u64)> {
@@ -101,19 +109,53 @@ impl Line {
     }
 }
 
+/// Memory that TypeScript reads and writes for a line, for as long as the owner exists.
+#[cfg(all(feature = "std", not(frazil_loom)))]
+#[derive(Debug)]
+pub struct LineMemory {
+    /// Where it begins. Its provenance is exposed.
+    pub address: usize,
+    /// How long it is.
+    pub bytes: usize,
+    /// What keeps it.
+    pub owner: Arc<dyn Any + Send + Sync>,
+}
+
 impl Generator {
     /// The line of this generator, and the address of its state, whose first three numbers are the word, the start of the window with 0 for
-    /// the start of the sequence, and its end. `None` for a state that a keeper has.
+    /// the start of the sequence, and its end. Of a state that a keeper has, the address only tells it from others; `None` if the keeper
+    /// gives nobody its memory.
     pub(crate) fn line(&self) -> Option<(Line, usize)> {
+        let line = Line::of(&self.machine)?;
         match &self.state {
+            // Exposed, since TypeScript reads and writes it.
             StateRef::Own(state) => {
-                let line = Line::of(&self.machine).filter(|_| state.start == SequenceStart::Zero)?;
-                // Exposed, since TypeScript reads and writes it.
-                Some((line, core::ptr::from_ref::<State>(state).expose_provenance()))
+                (state.start == SequenceStart::Zero).then(|| (line, core::ptr::from_ref::<State>(state).expose_provenance()))
             }
             #[cfg(feature = "std")]
-            StateRef::Kept(_) => None,
+            StateRef::Kept(keeper) => {
+                let atomics = keeper.atomics();
+                (atomics.start == SequenceStart::Zero && keeper.memory().is_some())
+                    .then(|| (line, core::ptr::from_ref(atomics.word).addr()))
+            }
         }
+    }
+
+    /// The word of the state, and its window: the start with 0 for the start of the sequence, and the end. `None` if a keeper gives nobody
+    /// its memory.
+    #[cfg(all(feature = "std", not(frazil_loom)))]
+    pub(crate) fn line_memory(&self) -> Option<[LineMemory; 2]> {
+        let owner: Arc<dyn Any + Send + Sync> = match &self.state {
+            StateRef::Own(state) => Arc::<State>::clone(state),
+            StateRef::Kept(keeper) => keeper.memory()?,
+        };
+        let atomics = self.state.atomics();
+        // Exposed, since TypeScript reads and writes them.
+        let [word, from, until] = [atomics.word, atomics.origin, atomics.until_ms]
+            .map(|number| core::ptr::from_ref::<AtomicU64>(number).expose_provenance());
+        (until == from + 8).then(|| {
+            [LineMemory { address: word, bytes: 8, owner: Arc::clone(&owner) }, LineMemory { address: from, bytes: 16, owner }]
+        })
     }
 
     /// Counts a reading of the clock that was taken after all others that were counted.

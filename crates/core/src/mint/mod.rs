@@ -17,6 +17,8 @@ pub use generator::Generator;
 pub use keeper::{Keeper, StateFile};
 #[cfg(feature = "abi")]
 pub use line::Line;
+#[cfg(all(feature = "abi", feature = "std", not(frazil_loom)))]
+pub use line::LineMemory;
 pub use machine::{Block, ClockIds, FastPath, Key, MAX_LEAD_MS, Machine, Outcome, SequenceStart, Window};
 pub use options::GeneratorOptions;
 #[cfg(feature = "abi")]

@@ -16,6 +16,12 @@ pub(crate) enum Defect {
     ShortStored,
     /// The fast path: the ID is that of the word, and the swap of a word that was read later.
     ShortReadTwice,
+    /// The line: the word is stored instead of swapped.
+    LineStored,
+    /// The line: the start of the window is not compared after the swap.
+    LineStartUnchecked,
+    /// The line: its end is not.
+    LineEndUnchecked,
     /// State file: a block is issued even if the state was begun anew between the reading of the window and the swap.
     WindowNotRechecked,
     /// The swap does not acquire the window that was stored before the word that it replaces.

@@ -26,6 +26,7 @@ mod file;
 mod given_up;
 mod interleavings;
 mod keys;
+mod line;
 mod model;
 mod state;
 

@@ -107,6 +107,9 @@ pub(super) fn lock_open_file(file: &File, record: &libc::flock) -> Result<(), Er
     fcntl(file, FcntlArg::F_OFD_SETLK(record)).map(|_| ())
 }
 
+/// Whether [`replace_memory`] can succeed.
+pub(crate) const REPLACES_MEMORY: bool = true;
+
 /// Replaces a mapping by private memory of this process, in one step, after `fill` has filled that memory.
 pub(crate) fn replace_memory(start: *mut u8, length: usize, fill: impl FnOnce(*mut u8)) -> bool {
     let (Some(start), Some(size)) = (std::ptr::NonNull::new(start.cast()), std::num::NonZeroUsize::new(length)) else {

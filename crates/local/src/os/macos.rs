@@ -88,6 +88,9 @@ pub(crate) const fn superblock_id(_file: &File) -> Option<u64> {
     None
 }
 
+/// Whether [`replace_memory`] can succeed.
+pub(crate) const REPLACES_MEMORY: bool = false;
+
 /// Not supported, so name locks are held until the process ends.
 pub(crate) fn replace_memory(_start: *mut u8, _length: usize, _fill: impl FnOnce(*mut u8)) -> bool {
     false

@@ -37,6 +37,23 @@ export interface ArrayCalls {
   fill(frame: number, handle: number, nowMs: number, confirmed: boolean, target: BigUint64Array): number;
 }
 
+/**
+ * The call that only the native addon has, since the memory of WebAssembly is in JavaScript already: an `ArrayBuffer` over a part of the
+ * memory of a line; `null` if there is none. See `crates/core/src/abi/line.rs`.
+ *
+ * @internal
+ */
+export interface LineCalls {
+  lineMemory(frame: number, handle: number, part: LinePart): ArrayBuffer | null;
+}
+
+/** The parts of `lineMemory`, by number. @internal */
+export enum LinePart {
+  SLOTS = 0,
+  WORD = 1,
+  WINDOW = 2,
+}
+
 /** The calls for state files, which only the native addon has. The names are those of `crates/napi`. @internal */
 export interface FileCalls {
   local(frame: number): number;
@@ -56,6 +73,8 @@ export interface Binding<Files = never> {
   readonly files?: Files | undefined;
   /** `calls`, if the addon has them: it fills arrays of the caller. */
   readonly arrays?: ArrayCalls | undefined;
+  /** `calls`, if the addon has them and the engine swaps words atomically. */
+  readonly lines?: LineCalls | undefined;
   readonly frame: number;
   readonly memory: { readonly buffer: ArrayBufferLike };
   /** The buffer of the memory, read without a getter that a program can replace. */

@@ -52,6 +52,7 @@ import {
   writeRequest,
 } from "./request.js";
 import { SESSION, type Session } from "./session.js";
+import { readWindow, type SwapLine, sharedLines, swapLineOf, swapOne } from "./swap-line.js";
 
 /** Tells the constructor to open a state file. */
 const OPEN_LOCAL = Symbol();
@@ -166,6 +167,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #line = 0;
   /** The reading of the clock in the last call with `QUICKLY` that found no ID. */
   #shownMs = 0;
+  /** The line of a generator on the addon; `null` until a call needs it, and `undefined` if there is none. See `#nextBySwap`. */
+  #swap: SwapLine | null | undefined;
   /** Mints one ID, without a block. Absent after `close()`, and where a lease has to be asked first. */
   #mint: ((now: number) => bigint) | undefined;
   /** At this time `next()` reserves a block and mints no ID alone: one was minted alone at it, or a call was refused. */
@@ -282,7 +285,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       });
       this.next = () => {
         if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
-        const id = this.#nextByLine() as bigint;
+        const id = (Host.FILES && this.#swap !== undefined ? this.#nextBySwap : this.#nextByLine)() as bigint;
         if (!this.#isOfThisTurn && this.#cursor < this.#end) {
           this.#isOfThisTurn = true;
           endTurn();
@@ -333,6 +336,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       this.#finishOpen(session.open(port, write), given);
       const changed = (leased: number | undefined) => {
         this.#node = leased;
+        if (Host.FILES && this.#swap) this.#swap = null;
         this.#dropBlock();
       };
       session.opened({ port, handle: this.#handle, changed });
@@ -358,8 +362,15 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const { numbers } = this.#port as Port;
     this.#handle = numbers[Slot.HANDLE] as number;
     this.#line = numbers[Slot.LINE] as number;
-    if (Host.FILES && this.#line !== 0 && this.next === this.#nextByClock)
-      (this as { next: unknown }).next = this.#nextByLine;
+    if (Host.FILES && this.#line !== 0) {
+      const { backend, lines } = (this.#port as Port).binding;
+      if (backend === "native" && lines) {
+        this.#line = 0;
+        this.#swap = (this.#isStatic && sharedLines[this.#handle]) || null;
+      }
+      if (this.next === this.#nextByClock)
+        (this as { next: unknown }).next = this.#swap === undefined ? this.#nextByLine : this.#nextBySwap;
+    }
     if (Host.MOVING_CLOCK && !this.#session) {
       const { calls, frame } = (this.#port as Port).binding;
       const { next } = calls;
@@ -496,6 +507,47 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return this.#refill(now, this.#maxWaitMs, answered);
   };
 
+  /**
+   * `#nextByLine` of a generator on the addon that may have a line. It is small enough to become a part of the caller's loop, which
+   * `swapOne` is not.
+   */
+  readonly #nextBySwap = Host.FILES
+    ? (how?: unknown): bigint | undefined => {
+        const now = this.#clock();
+        if (now >= this.#fromMs && now < this.#untilMs) {
+          if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
+        } else if (typeof now === "number" && now !== this.#reserveAtMs) {
+          const line = this.#swap;
+          const id = line ? swapOne(line, now) : undefined;
+          if (id !== undefined) return this.#alone(now, id);
+          if (how !== QUICKLY) return this.#nextByCore(now);
+        }
+        if (how === QUICKLY) {
+          this.#shownMs = now;
+          return undefined;
+        }
+        return this.#refill(now, this.#maxWaitMs);
+      }
+    : (undefined as never);
+
+  /** `#nextBySwap` where the line has no ID. Finds the line, or reads its window again, for the calls that follow. */
+  #nextByCore(now: number): bigint | undefined {
+    if (Host.FILES) {
+      let id: bigint | undefined;
+      let answered: number | undefined;
+      if (this.#mint !== undefined) {
+        const alone = this.#mint(now);
+        answered = (this.#port as Port).numbers[Slot.STATUS];
+        if (alone !== NO_ID || answered === 0) id = this.#alone(now, alone);
+      }
+      id ??= this.#refill(now, this.#maxWaitMs, answered);
+      if (this.#swap) readWindow(this.#swap);
+      else if (this.#swap === null) this.#swap = swapLineOf(this.#port as Port, this.#handle, this.#isStatic);
+      return id;
+    }
+    return undefined;
+  }
+
   /** The next ID as decimal text. Throws the errors of `next`. */
   readonly nextString = (): string => `${this.next()}`;
 
@@ -526,7 +578,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly nextAsync = async (options?: AsyncOptions): Promise<bigint> => {
     const signal = signalOf(options);
     signal?.throwIfAborted();
-    return this.#retry(signal, () => this.#nextByLine(QUICKLY) ?? this.#refill(this.#shownMs, 0));
+    return this.#retry(
+      signal,
+      () =>
+        (Host.FILES && this.#swap !== undefined ? this.#nextBySwap : this.#nextByLine)(QUICKLY) ??
+        this.#refill(this.#shownMs, 0),
+    );
   };
 
   /**
@@ -534,7 +591,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * with a state file it may flush the disk, as any call. Throws the other errors of `next`.
    */
   readonly tryNext = (): bigint | undefined => {
-    const quick = this.#nextByLine(QUICKLY);
+    const quick = (Host.FILES && this.#swap !== undefined ? this.#nextBySwap : this.#nextByLine)(QUICKLY);
     if (quick !== undefined) return quick;
     const now = this.#shownMs;
     if (Host.FILES && this.#isLocal && isObstructed(this.#requirePort(), this.#handle, now)) return undefined;
@@ -646,6 +703,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (this.#closed) return;
     // First: a module that a stack overflow has stopped has no counters.
     this.#line = 0;
+    if (Host.FILES) this.#swap = undefined;
     const counts = this.#coreCounts();
     if (this.#closed) return;
     this.#finalCounts = counts;

@@ -3,20 +3,21 @@
 import { ConfigError } from "../../base/errors.js";
 import { ownOf } from "../../base/own-properties.js";
 import { Frame } from "../../generated/abi.js";
-import type { ArrayCalls, Binding, Calls, FileCalls } from "../boundary.js";
+import type { ArrayCalls, Binding, Calls, FileCalls, LineCalls } from "../boundary.js";
 import { noAddonError, noneFor, ofAnotherSystem, reasonsOf, remedyOf } from "../no-addon.js";
 import { type StateFiles, stateFilesOf } from "../state-files.js";
 import { closeAddons, registeredAddons } from "./addons.js";
 import { mark } from "./backend-marks.js";
 import { builtin } from "./builtin.js";
 import { forcedBackend } from "./forced-backend.js";
+import { swapsAtomically } from "./proven-engines.js";
 import { isWorkerThread } from "./threads.js";
 import { bindExports, checkByteOrder, type Exports, wasmUnavailable } from "./wasm.js";
 
-interface Addon extends Calls, ArrayCalls, FileCalls {
+interface Addon extends Calls, ArrayCalls, FileCalls, LineCalls {
   abi(): number;
-  /** A frame that lives as long as its owner. */
-  frame(owner: object): { readonly frame: number; readonly memory: Uint8Array };
+  /** A frame that lives as long as its owner. `hasLines`: whether its generators have lines. */
+  frame(owner: object, hasLines: boolean): { readonly frame: number; readonly memory: Uint8Array };
 }
 
 /** The systems that have an addon, as `process` names them. */
@@ -156,7 +157,8 @@ function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
       const bind = (): Binding<StateFiles> => {
         const files = stateFilesOf(addon);
         // `files` owns the frame, since the port refers to it as long as the port lives.
-        const { frame, memory } = addon.frame(files);
+        const hasLines = swapsAtomically();
+        const { frame, memory } = addon.frame(files, hasLines);
         // Read once: reading the buffer of a view calls into the engine, and the buffer is needed at each call of the
         // core.
         const { buffer } = memory;
@@ -165,6 +167,7 @@ function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
           calls: { ...addon, admit: admitOnce(addon.admit) },
           files,
           arrays: addon,
+          lines: hasLines ? addon : undefined,
           frame,
           memory: { buffer },
           buffer: () => buffer,

@@ -1,0 +1,70 @@
+//! The memory of a state file that a line has after the file was closed (`Keeper::memory`).
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+use std::any::Any;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use frazil::{Layout, SystemClock};
+use frazil_local::{Local, LocalOptions};
+
+/// What TypeScript has of a state: the addresses of its numbers, and what keeps them.
+struct Line {
+    word: *const AtomicU64,
+    until_ms: *const AtomicU64,
+    _memory: Arc<dyn Any + Send + Sync>,
+}
+
+impl Line {
+    fn of(ids: &Local) -> Self {
+        let keeper = ids.keeper().unwrap();
+        let atomics = keeper.atomics();
+        Self { word: atomics.word, until_ms: atomics.until_ms, _memory: keeper.memory().unwrap() }
+    }
+
+    fn numbers(&self) -> (&AtomicU64, &AtomicU64) {
+        // SAFETY: the memory exists as long as this does.
+        unsafe { (&*self.word, &*self.until_ms) }
+    }
+}
+
+/// A directory that is removed at the end.
+struct TestDirectory(PathBuf);
+
+impl Drop for TestDirectory {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+fn open(directory: &TestDirectory) -> Local {
+    let dir = Some(directory.0.clone());
+    Local::open(&Layout::named("default").unwrap(), LocalOptions { dir, ..LocalOptions::default() }).unwrap()
+}
+
+// docs/internals/claims.md: 13, 34
+#[test]
+fn a_file_is_free_once_it_is_closed_and_a_line_that_still_has_its_memory_wins_no_swap() {
+    let directory = TestDirectory(std::env::temp_dir().join(format!("frazil-lines-{}", std::process::id())));
+    fs::create_dir(&directory.0).unwrap();
+    let is_mapped = || fs::read_to_string("/proc/self/maps").unwrap().contains(directory.0.to_str().unwrap());
+    let ids = open(&directory);
+    let line = Line::of(&ids);
+    let first = ids.next(&SystemClock).unwrap();
+    let (word, until_ms) = line.numbers();
+    let before = word.load(Ordering::SeqCst);
+    assert!(is_mapped() && before != u64::MAX);
+    drop(ids);
+    assert!(!is_mapped(), "the file must be free although the memory is kept");
+    assert_eq!(word.compare_exchange(before, before + 1, Ordering::SeqCst, Ordering::SeqCst), Err(u64::MAX));
+    assert_eq!(until_ms.load(Ordering::SeqCst), 0);
+    // The file is used again, and the memory is no part of it.
+    let again = open(&directory);
+    let another = Line::of(&again);
+    assert!(first < again.next(&SystemClock).unwrap());
+    assert_eq!(word.load(Ordering::SeqCst), u64::MAX);
+    assert_ne!(line.word, another.word);
+}
