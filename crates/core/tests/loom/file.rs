@@ -40,7 +40,7 @@ pub(crate) struct FileModel {
 type FileRun = Vec<Vec<Answer>>;
 
 /// The beginning of the panic message if an ID could be repeated after a power loss.
-const ABOVE_CEILING: &str = "an ID lies above the ceiling:";
+pub(crate) const ABOVE_CEILING: &str = "an ID lies above the ceiling:";
 
 impl FileModel {
     /// Explores the model with the generators that `make` creates on its state, checks the guarantees in every execution, and
