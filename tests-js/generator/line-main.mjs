@@ -82,6 +82,17 @@ function inEveryLayout() {
   });
 }
 
+/** Whether generators of one state see in a word that another one has minted, also in its last bits. */
+function withWideWords() {
+  const layout = { epochMs: 5, unsigned: true, fields: [time(44), sequence(20)] };
+  const generators = [0, 0].map(() => new Snowflake({ layout, node: "none" }));
+  const ids = [0, 1, 2].flatMap(() => {
+    ms++;
+    return generators.map((one) => one.next());
+  });
+  return increasing(ids);
+}
+
 /** Whether steps back are counted from what the clock showed when an ID was minted without the core. */
 function countsSteps() {
   const ids = new Snowflake({ node: 6, maxLeadMs: 1000, maxWaitMs: 0, now: () => ms });
@@ -301,20 +312,25 @@ function refusesObjects() {
   return typeof codeOf(shared.tryNext) === "string";
 }
 
-/** Whether no program that replaces the global arrays mints while the word is read and written, as by a proxy of a view. */
+/** Whether no program that replaces what is global mints while the word is read and written, as by a proxy of a view. */
 function hasOwnViews() {
   const issued = [];
   let reads = 0;
-  globalThis.BigUint64Array = new Proxy(BigUint64Array, {
+  globalThis.Uint32Array = new Proxy(Uint32Array, {
     construct: (target, given) =>
       new Proxy(Reflect.construct(target, given), {
         get(view, name) {
-          // After the word, the start of the window.
+          // After the lower half of the word, the upper one.
           if (++reads === 2) issued.push(other.next());
           return view[name];
         },
       }),
   });
+  const { floor } = Math;
+  Math.floor = (number) => {
+    reads++;
+    return floor(number);
+  };
   const [ids, other] = [0, 1].map(() => new Snowflake({ node: 11, maxWaitMs: 0 }));
   for (let round = 0; round < 10; round++) {
     ms++;
@@ -414,6 +430,7 @@ const SCENARIOS = {
   asksNothing,
   onSharedState,
   inEveryLayout,
+  withWideWords,
   countsSteps,
   countsStepsAfterRefusals,
   staysClosed,

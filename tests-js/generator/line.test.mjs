@@ -33,6 +33,7 @@ for (const [scenario, name] of Object.entries({
   onSharedState: "generators of one state repeat no ID and keep their order, on a clock that moves on and back",
   inEveryLayout:
     "in every layout the first ID of a tick is the one that the layout composes, and none lies outside its time",
+  withWideWords: "two generators in one tick repeat no ID where a word has more bits than a number holds",
   countsSteps: "the counters of each generator know what the clock showed",
   countsStepsAfterRefusals: "a step back from a time at which nothing was minted is counted in full",
   staysClosed: "a closed generator issues nothing, also if its handle is used again",
@@ -42,7 +43,7 @@ for (const [scenario, name] of Object.entries({
   underLease: "a lease mints in its window, and nothing once it is closed",
   growsMemory: "a memory that has grown is found again",
   refusesObjects: "a clock that shows an object, which closes the generator, gets no ID",
-  hasOwnViews: "a program that replaces the global arrays does not run between reading the word and writing it",
+  hasOwnViews: "a program that replaces global functions does not run between reading the word and writing it",
   givesNobodyTheMemory:
     "no function that a program puts in the place of one of the language gets the memory of a state",
   acrossCopies: "copies of the package, in one realm and in a vm context, mint from one state, each on a line",
@@ -57,26 +58,24 @@ for (const [scenario, name] of Object.entries({
 const MUTANTS = {};
 MUTANTS.wasm = {
   "no line": ["asksNothing", "this.#line = numbers[", "0 * numbers["],
-  "any word": ["onSharedState", "wholes[state] <= first", "wholes[state] >= 0"],
-  "the word is not written": [
-    "onSharedState",
-    "words[2 * state] = first | 1, words[2 * state + 1] = first / 2 ** 32, ",
-    "",
+  "any word": ["onSharedState", "words[state] <= first - words[state + 1] * TWO_32", "words[state] >= 0"],
+  "half of the word": ["onSharedState", " - words[state + 1] * TWO_32", ""],
+  "a word is rounded": [
+    "withWideWords",
+    "words[state] <= first - words[state + 1] * TWO_32",
+    "words[state] + words[state + 1] * TWO_32 <= first",
   ],
-  "the word stays at the first of its tick": [
-    "onSharedState",
-    "words[2 * state] = first | 1",
-    "words[2 * state] = first",
-  ],
+  "the word is not written": ["onSharedState", "words[state] = first | 1, words[state + 1] = first / TWO_32, ", ""],
+  "the word stays at the first of its tick": ["onSharedState", "words[state] = first | 1", "words[state] = first"],
   "the rest of the block is kept": [
     "onSharedState",
-    "#alone(now, id) {\n    return this.#untilMs !== 0 && this.#dropBlock(), ",
-    "#alone(now, id) {\n    return ",
+    "id = void 0)), id !== void 0) return this.#untilMs > 0 && this.#dropBlock(), ",
+    "id = void 0)), id !== void 0) return ",
   ],
-  "the upper half of the word is not written": ["inEveryLayout", ", words[2 * state + 1] = first / 2 ** 32", ""],
+  "the upper half of the word is not written": ["inEveryLayout", ", words[state + 1] = first / TWO_32", ""],
   "the node id is left out": ["inEveryLayout", "| doubles[at + 5]", ""],
   "the upper half of the node id is left out": ["inEveryLayout", "| doubles[at + 6]", ""],
-  "a fraction counts": ["inEveryLayout", "ticks - ticks % 1, startMs = epochMs", "ticks, startMs = epochMs"],
+  "a fraction counts": ["inEveryLayout", "floor((now - epochMs) / tickMs)", "(now - epochMs) / tickMs"],
   "the time field has no end": ["inEveryLayout", "endMs <= doubles[at + 2] && ", ""],
   "the reading is not told": ["countsSteps", ", doubles[at + 8] = now", ""],
   "a step back is not told": ["countsStepsAfterRefusals", "doubles[at + 8] <= now && ", ""],
@@ -85,17 +84,27 @@ MUTANTS.wasm = {
     "this.#line = 0, this.#swap = void 0",
     "this.#swap = void 0",
   ],
-  "the start of the window is not read": ["beginsLater", "wholes[state + 1] <= startMs && ", ""],
-  "the end of the window is not read": ["underLease", " && wholes[state + 2] >= endMs", ""],
-  "views are made by what is global": ["hasOwnViews", "this.wholes = new Ids(", "this.wholes = new BigUint64Array("],
+  "the start of the window is not read": [
+    "beginsLater",
+    "words[state + 3] * TWO_32 + words[state + 2] <= startMs && ",
+    "",
+  ],
+  "the end of the window is not read": ["underLease", " && words[state + 5] * TWO_32 + words[state + 4] >= endMs", ""],
+  "views are made by what is global": ["hasOwnViews", "this.words = new Halves(", "this.words = new Uint32Array("],
+  "a call is made by what is global": ["hasOwnViews", "tick = floor(", "tick = Math.floor("],
   "a clock may show anything": [
     "refusesObjects",
-    'else if (typeof now == "number" && now !== this.#reserveAtMs)',
-    "else if (now !== this.#reserveAtMs)",
+    'typeof now == "number" && now !== this.#reserveAtMs) {\n      let id, at',
+    "now !== this.#reserveAtMs) {\n      let id, at",
   ],
 };
 
 MUTANTS.native = {
+  "the rest of the block is kept": [
+    "onSharedState",
+    "if (id !== void 0) return this.#untilMs > 0 && this.#dropBlock(), ",
+    "if (id !== void 0) return ",
+  ],
   "no line": ["asksNothing", "this.#isStatic && sharedLines[this.#handle] || null", "void 0"],
   "any word": ["onSharedState", "halves2[1] * 2 ** 32 + halves2[0] < first", "halves2[1] >= 0"],
   "the word is not written": ["onSharedState", "swap(word2, 0, before, whole2[0])", "swap(word2, 0, before, before)"],
@@ -124,8 +133,8 @@ MUTANTS.native = {
   ],
   "a clock may show anything": [
     "refusesObjects",
-    'typeof now == "number" && now !== this.#reserveAtMs) {',
-    "now !== this.#reserveAtMs) {",
+    'typeof now == "number" && now !== this.#reserveAtMs) {\n      let line',
+    "now !== this.#reserveAtMs) {\n      let line",
   ],
 };
 

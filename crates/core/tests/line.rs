@@ -1,4 +1,5 @@
-//! The line beside the machine: every answer of the line is the machine's, and it has one wherever one is due.
+//! The line beside the machine, and the fast path to a new tick, which is the same rule in whole numbers: every answer is the machine's,
+//! and there is one wherever one is due.
 //!
 //! Small layouts: every word, window and reading. All others: proptest, at the edges of ticks, words and windows.
 //!
@@ -26,6 +27,10 @@ impl Call<'_> {
     #[expect(clippy::cast_precision_loss, reason = "as the clock of JavaScript shows it")]
     fn next(self) -> Option<(u64, u64)> {
         self.line.next(self.word, self.window, self.now_ms as f64)
+    }
+
+    fn by_fast_path(self) -> Option<(u64, u64)> {
+        self.machine.fast_path().first_id(self.word, self.window, self.now_ms)
     }
 
     /// The answer of the machine, if it is one that a line has: an ID of the clock's tick, which none was issued of yet.
@@ -115,6 +120,7 @@ fn spaces() -> Vec<Space> {
 fn on_small_layouts_every_answer_of_the_line_is_the_machines() {
     let answers = check(&spaces(), |call: Call<'_>| call.next()).unwrap();
     assert!(answers > 10_000, "{answers}");
+    assert_eq!(check(&spaces(), |call: Call<'_>| call.by_fast_path()), Ok(answers));
 }
 
 /// A line that breaks one rule.
@@ -146,9 +152,24 @@ const MUTANTS: &[Mutant] = &[
     }),
 ];
 
+/// Fast paths that break one.
+const FAST_MUTANTS: &[Mutant] = &[
+    ("one more word", |call| Call { word: call.word.saturating_sub(1), ..call }.by_fast_path()),
+    ("one word less", |call| Call { word: call.word.saturating_add(1), ..call }.by_fast_path()),
+    ("the start of the window is not checked", |call| {
+        Call { window: Window { from_ms: 0, ..call.window }, ..call }.by_fast_path()
+    }),
+    ("the end of the window is not checked", |call| Call { window: Window::since(call.window.from_ms), ..call }.by_fast_path()),
+    ("a tick may end a millisecond after the window", |call| {
+        Call { window: Window { until_ms: call.window.until_ms.saturating_add(1), ..call.window }, ..call }.by_fast_path()
+    }),
+    ("the clock is a millisecond ahead", |call| Call { now_ms: call.now_ms.saturating_add(1), ..call }.by_fast_path()),
+    ("the word stays at the first of the tick", |call| call.by_fast_path().map(|(word, id)| (word - 1, id))),
+];
+
 #[test]
 fn a_line_that_breaks_a_rule_is_caught() {
-    for (name, next) in MUTANTS {
+    for (name, next) in MUTANTS.iter().chain(FAST_MUTANTS) {
         assert!(check(&spaces(), next).is_err(), "{name}: not detected");
     }
 }
@@ -164,7 +185,8 @@ fn there_is_no_line_where_more_than_the_word_and_the_window_decides_or_a_time_is
     for start in [SequenceStart::Random, SequenceStart::Wrap] {
         assert_eq!(Line::of(&of(1, &plain).starting(start, Key::new(1, 2))), None);
     }
-    assert_eq!(Line::of(&of(1, &[Field::time(4), Field::clock(1), Field::sequence(4)])), None);
+    let with_clock_ids = of(1, &[Field::time(4), Field::clock(1), Field::sequence(4)]);
+    assert_eq!((Line::of(&with_clock_ids), with_clock_ids.fast_path().first_id(0, Window::OPEN, 9)), (None, None));
     // Of two ticks the last ends at 5 + 2 * tick_ms, and its last millisecond is to be a safe integer.
     let widest = (1 << 52) - 3;
     let two = [Field::time(1), Field::sequence(4)];
@@ -219,6 +241,7 @@ proptest! {
         for now_ms in [starts_ms + into_ms % tick_ms, starts_ms + tick_ms - 1, starts_ms.saturating_sub(1), starts_ms + tick_ms] {
             let call = Call { machine: &machine, line, word, window, now_ms, layout: &layout };
             prop_assert_eq!(call.next(), call.expected(), "{:?}", call);
+            prop_assert_eq!(call.by_fast_path(), call.expected(), "{:?}", call);
             // A clock may show fractions, which count to the millisecond.
             #[expect(clippy::cast_precision_loss, reason = "below 2^53, and then rounded as a clock's")]
             let fraction = now_ms as f64 + 0.999_999;

@@ -68,7 +68,8 @@ impl Handles {
         }
         let slots = entry.line.get_or_insert_with(Arc::default);
         let state = line.map_or(0, |(_, state)| state);
-        slots.draw(line.map(|(line, _)| line), distance(frame.ids.as_ptr().addr(), state));
+        // In halves of 8 bytes.
+        slots.draw(line.map(|(line, _)| line), 2.0 * distance(frame.ids.as_ptr().addr(), state));
         // Exposed, since TypeScript reads and writes it.
         let place = core::ptr::from_ref::<LineSlots>(&**slots).expose_provenance();
         frame.set_number(slot::LINE, distance(frame.numbers.as_ptr().addr(), place));

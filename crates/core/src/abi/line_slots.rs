@@ -19,7 +19,7 @@ pub(super) struct LineSlots {
     /// The node id in its bits of an ID, in two halves.
     node_low: AtomicU64,
     node_high: AtomicU64,
-    /// Where the state is, in steps of 8 bytes from the IDs of the frame on.
+    /// Where the state is, in steps of 4 bytes from the IDs of the frame on.
     state: AtomicU64,
     /// What the clock showed last, to TypeScript or in a call of the core.
     seen_ms: AtomicU64,

@@ -15,6 +15,8 @@ use super::keeper::{Keeper, StateRef};
 use super::machine::{EXHAUSTED, FastPathRange, Key, Machine, Outcome, SequenceStart, Window};
 use super::options::{DEFAULT_STATIC_LEAD_MS, GeneratorOptions, ResolvedOptions};
 use super::state::State;
+#[cfg(feature = "std")]
+use super::state::StateAtomics;
 use super::stats::{Counters, ENDS_SOON_MS, Health, Stats};
 use super::sync::{Arc, AtomicU64, Ordering};
 use crate::clock::Clock;
@@ -336,7 +338,7 @@ impl Generator {
         self.reserve_first_at(before_ms, now_ms, clock, 1).map(|(block, _)| block.first())
     }
 
-    /// [`Generator::next`] by the machine's rules.
+    /// [`Generator::next`] by the machine's rules, or by the fast path to a new tick.
     #[cfg(feature = "std")]
     #[cold]
     #[inline(never)]
@@ -344,6 +346,9 @@ impl Generator {
         let atomics = self.state.atomics();
         // An origin never comes back, so one that is the same later was the same when the ID was decided.
         let origin = atomics.origin.load(Ordering::Acquire);
+        if let Some(id) = self.next_of_new_tick(&atomics, origin, before_ms, now_ms) {
+            return Ok(id);
+        }
         let (block, _) = self.reserve_first_at(before_ms, now_ms, clock, 1)?;
         // How sequences start belongs to the state, and `self.machine` does not know it.
         let from = if atomics.start == SequenceStart::Wrap { None } else { self.machine.fast_path_from(block.end()) };
@@ -352,6 +357,32 @@ impl Generator {
             None => self.fast_path.end(),
         }
         Ok(block.first())
+    }
+
+    /// The first ID of the clock's tick, if the clock moved on and no ID of the tick was issued.
+    #[cfg(feature = "std")]
+    #[expect(clippy::inline_always, reason = "it has one caller")]
+    #[inline(always)]
+    fn next_of_new_tick(&self, atomics: &StateAtomics<'_>, origin: u64, before_ms: u64, now_ms: u64) -> Option<u64> {
+        if now_ms <= before_ms || atomics.start != SequenceStart::Zero || !atomics.clocks.is_empty() {
+            return None;
+        }
+        let (kept, load, swap) = self.orderings(atomics);
+        // The word before the window, as in `reserve_after`.
+        let word = atomics.word.load(load);
+        let window = atomics.window()?;
+        let (next, id) = self.fast_path.first_id(word, window, now_ms)?;
+        self.counters.read(before_ms, now_ms);
+        let count = self.counters.before_one();
+        atomics.word.compare_exchange(word, next, swap, Ordering::Relaxed).ok()?;
+        // As in `reserve_after`: of a state that was begun anew this ID is never issued.
+        if kept && !atomics.is_still(window) {
+            return None;
+        }
+        self.counters.issued_one(count);
+        // The range of the fast path begins after the first number of the tick.
+        self.fast_path.open(next, origin);
+        Some(id)
     }
 
     /// The ID after the last one, if the clock shows what it showed at the last call and nothing but the word changes.

@@ -87,25 +87,23 @@ impl Line {
     pub fn next(&self, word: u64, window: Window, now_ms: f64) -> Option<(u64, u64)> {
         let Self { epoch_ms, tick_ms, end_ms, word_step, id_step, node_low, node_high } = *self;
         // A quotient may be rounded up to the next tick, which then begins after the reading.
-        let ticks = (now_ms - epoch_ms) / tick_ms;
-        let tick = ticks - ticks % 1.0;
+        let tick = ((now_ms - epoch_ms) / tick_ms).floor();
         let starts_ms = epoch_ms + tick * tick_ms;
         let ends_ms = starts_ms + tick_ms;
-        // In TypeScript no word is at most that of a tick that is negative or no number.
-        let is_tick = tick >= 0.0 && starts_ms <= now_ms && ends_ms <= end_ms;
-        if !is_tick || double(window.from_ms) > starts_ms || double(window.until_ms) < ends_ms {
-            return None;
-        }
-        let first = halves(tick * word_step);
-        let [low, high] = split(word);
-        if high > first[1] || (high == first[1] && low > first[0]) {
-            return None;
-        }
-        // A word step is even: without an overflow of the lower half.
-        Some((
-            joined([first[0] + 1, first[1]]),
-            joined(halves(tick * id_step)) | joined([halves(node_low)[0], halves(node_high)[0]]),
-        ))
+        let first = tick * word_step;
+        let [low, high] = split(word).map(f64::from);
+        // The difference is exact below 2^53, and no other one is near the lower half. Times from 2^53 on are rounded, and remain beyond
+        // all ticks. Before the epoch `first` is negative.
+        let is_due = low <= first - high * TWO_32
+            && starts_ms <= now_ms
+            && ends_ms <= end_ms
+            && double(window.from_ms) <= starts_ms
+            && double(window.until_ms) >= ends_ms;
+        // A word step is even: one more word does not overflow the lower half.
+        let [low, high] = halves(first);
+        is_due.then(|| {
+            (joined([low + 1, high]), joined(halves(tick * id_step)) | joined([halves(node_low)[0], halves(node_high)[0]]))
+        })
     }
 }
 
@@ -164,6 +162,9 @@ impl Generator {
     }
 }
 
+#[cfg(feature = "std")]
+const TWO_32: f64 = 4_294_967_296.0;
+
 /// The lower and the upper half of a number of 64 bits.
 #[cfg(feature = "std")]
 #[expect(clippy::cast_possible_truncation, reason = "that is what a half is")]
@@ -180,12 +181,12 @@ const fn joined([low, high]: [u32; 2]) -> u64 {
 #[cfg(feature = "std")]
 fn double(number: u64) -> f64 {
     let [low, high] = split(number).map(f64::from);
-    high * 4_294_967_296.0 + low
+    high * TWO_32 + low
 }
 
 /// `ToUint32` of a double and of its 2^32nd part.
 #[cfg(feature = "std")]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and below 2^64")]
 const fn halves(number: f64) -> [u32; 2] {
-    [number as u64 as u32, (number / 4_294_967_296.0) as u64 as u32]
+    [number as u64 as u32, (number / TWO_32) as u64 as u32]
 }

@@ -127,7 +127,7 @@ impl Generator {
 
     /// Whether the state is kept, and with which orderings its word is read and swapped, as `state.rs` explains.
     #[inline]
-    fn orderings(&self, atomics: &StateAtomics<'_>) -> (bool, Ordering, Ordering) {
+    pub(super) fn orderings(&self, atomics: &StateAtomics<'_>) -> (bool, Ordering, Ordering) {
         match (self.state.keeper().is_some(), atomics.clocks.is_empty()) {
             // The swap is `Acquire` too: a call that swaps the word of a state that was begun anew must see the new window.
             (true, _) => (true, Ordering::Acquire, Ordering::AcqRel),

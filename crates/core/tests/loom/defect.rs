@@ -22,6 +22,12 @@ pub(crate) enum Defect {
     LineStartUnchecked,
     /// The line: its end is not.
     LineEndUnchecked,
+    /// The fast path to a new tick: the word is stored instead of swapped.
+    NewTickStored,
+    /// The fast path to a new tick: an ID is issued even if the window has begun anew since it was read.
+    NewTickStartNotRechecked,
+    /// The fast path to a new tick: an ID is issued even if the window ends earlier than when it was read.
+    NewTickEndNotRechecked,
     /// State file: a block is issued even if the state was begun anew between the reading of the window and the swap.
     WindowNotRechecked,
     /// The swap does not acquire the window that was stored before the word that it replaces.

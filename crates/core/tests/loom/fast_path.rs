@@ -11,7 +11,7 @@ use crate::clock::At;
 use crate::copied::Copied;
 use crate::defect::Defect;
 use crate::file::Action::{Begin, Close, Mint};
-use crate::file::{FILE, FileModel};
+use crate::file::{ABOVE_CEILING, FILE, FileModel};
 use crate::model::{CLOCKS, Model, PLAIN};
 use crate::state::State;
 use crate::{REPEATED, panic_of};
@@ -36,7 +36,7 @@ impl Mints for ByNext {
     }
 }
 
-/// A copy of the fast path of `Generator::next`, before the copy of the loop. Without clock ids.
+/// A copy of both fast paths of `Generator::next`, before the copy of the loop. Without clock ids.
 #[derive(Clone)]
 struct CopiedNext {
     copied: Copied,
@@ -69,11 +69,41 @@ impl CopiedNext {
         state.word.compare_exchange(read, read + 1, swap, Ordering::Relaxed).ok()?;
         (!kept || state.origin.load(Ordering::Relaxed) == window).then_some(id)
     }
+
+    fn first_of_tick(&self, now_ms: u64) -> Option<u64> {
+        let Copied { machine, state, kept, defect, .. } = &self.copied;
+        let (load, swap) = if *kept { (Ordering::Acquire, Ordering::AcqRel) } else { (Ordering::Relaxed, Ordering::Relaxed) };
+        let origin = state.origin.load(Ordering::Acquire);
+        let word = state.word.load(load);
+        let window = state.window();
+        let (next, id) = machine.fast_path().first_id(word, window, now_ms)?;
+        if *defect == Some(Defect::NewTickStored) {
+            state.word.store(next, Ordering::Release);
+        } else {
+            state.word.compare_exchange(word, next, swap, Ordering::Relaxed).ok()?;
+        }
+        if *kept {
+            let now = state.window();
+            let is_anew = now.from_ms != window.from_ms && *defect != Some(Defect::NewTickStartNotRechecked);
+            let is_shorter = now.until_ms < window.until_ms && *defect != Some(Defect::NewTickEndNotRechecked);
+            if is_anew || is_shorter {
+                return None;
+            }
+        }
+        self.open(next, origin);
+        Some(id)
+    }
+
+    fn open(&self, first: u64, window: u64) {
+        let [from, origin] = &*self.reach;
+        origin.store(window, Ordering::Release);
+        from.store(first, Ordering::Release);
+    }
 }
 
 impl Mints for CopiedNext {
     fn mint(&self, call: Call) -> Answer {
-        if let Some(id) = self.short(call.now_ms) {
+        if let Some(id) = self.short(call.now_ms).or_else(|| self.first_of_tick(call.now_ms)) {
             return Answer::Ids(vec![id]);
         }
         let window = self.copied.state.origin.load(Ordering::Acquire);
@@ -83,9 +113,7 @@ impl Mints for CopiedNext {
             let sequence = id & ((1 << self.sequence_bits) - 1);
             let word = ((id >> (self.sequence_bits + 1)) << self.sequence_bits | sequence) + 1;
             if let Some(first) = self.copied.machine.fast_path_from(word) {
-                let [from, origin] = &*self.reach;
-                origin.store(window, Ordering::Release);
-                from.store(first, Ordering::Release);
+                self.open(first, window);
             }
         }
         answer
@@ -104,6 +132,12 @@ const SHORT_STRAGGLER: FileModel =
     FileModel { rules: SHORT, before: &[Mint(at(1))], threads: &[&[Mint(at(1))], &[Close, Begin(8), Mint(at(2))]], ..FILE };
 const SHORT_FILE: FileModel = FileModel { threads: &[&[Mint(at(1))], &[Mint(at(1))]], ..SHORT_STRAGGLER };
 const SHORT_EXTENDS: FileModel = FileModel { until_ms: 0, ..SHORT_STRAGGLER };
+/// Two threads, of which both find a new tick.
+const NEW_TICK: Model = Model { before: &[], threads: &[&[at(1), at(2)], &[at(1)]], ..SHORT };
+const NEW_TICK_FILE: FileModel = FileModel { threads: &[&[Mint(at(1))], &[Mint(at(1))]], ..FILE };
+/// The thread that begins anew comes first: then loom finds the defects soon.
+const NEW_TICK_STRAGGLER: FileModel = FileModel { threads: &[&[Mint(at(1)), Close, Begin(8)], &[Mint(at(1))]], ..FILE };
+const NEW_TICK_AHEAD: FileModel = FileModel { threads: &[&[Close, Begin(4)], &[Mint(at(6))]], ..FILE };
 
 // docs/internals/claims.md: 10, 13, 14, 15, 32
 #[test]
@@ -121,6 +155,17 @@ fn the_fast_path_to_one_id_repeats_none() {
     }
 }
 
+// docs/safety.md: 32
+#[test]
+fn the_fast_path_to_a_new_tick_repeats_no_id() {
+    for model in [NEW_TICK_FILE, NEW_TICK_STRAGGLER, NEW_TICK_AHEAD] {
+        let runs = model.explore(None, ByNext::kept);
+        assert_eq!(runs, model.explore(None, |rules, state| CopiedNext::on(rules, state, true)), "{model:?}");
+    }
+    let copied = |model: &Model| CopiedNext::on(model, StdArc::new(State::new(model, Window::OPEN, None)), false);
+    assert_eq!(NEW_TICK.explore(copied), NEW_TICK.explore(|model| ByNext(StdArc::new(model.generator()))));
+}
+
 #[test]
 fn every_defect_of_the_fast_path_repeats_an_id() {
     for defect in [Defect::ShortStored, Defect::ShortReadTwice] {
@@ -130,5 +175,17 @@ fn every_defect_of_the_fast_path_repeats_an_id() {
         assert!(panic.starts_with(REPEATED), "{defect:?}: {panic}");
         let panic = panic_of(|| drop(SHORT_FILE.explore(Some(defect), |rules, state| CopiedNext::on(rules, state, true))));
         assert!(panic.starts_with(REPEATED), "{defect:?}: {panic}");
+    }
+    let stored =
+        |model: &Model| CopiedNext::on(model, StdArc::new(State::new(model, Window::OPEN, Some(Defect::NewTickStored))), false);
+    let panic = panic_of(|| drop(NEW_TICK.explore(stored)));
+    assert!(panic.starts_with(REPEATED), "{panic}");
+    for (defect, model, found) in [
+        (Defect::NewTickStored, NEW_TICK_FILE, REPEATED),
+        (Defect::NewTickStartNotRechecked, NEW_TICK_STRAGGLER, REPEATED),
+        (Defect::NewTickEndNotRechecked, NEW_TICK_AHEAD, ABOVE_CEILING),
+    ] {
+        let panic = panic_of(|| drop(model.explore(Some(defect), |rules, state| CopiedNext::on(rules, state, true))));
+        assert!(panic.starts_with(found), "{defect:?}: {panic}");
     }
 }

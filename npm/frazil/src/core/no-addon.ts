@@ -29,7 +29,8 @@ export function remedyOf(causes: readonly unknown[]): string {
   const { platform, arch } = process;
   const isOneOf = (test: (line: string, code: unknown) => boolean) =>
     causes.some((cause) => test(firstLine(cause), (cause as { code?: unknown } | null)?.code));
-  if (isOneOf((line) => line.startsWith(NONE_FOR))) return "Run on a system that has one (docs/reference/platforms.md).";
+  if (isOneOf((line) => line.startsWith(NONE_FOR)))
+    return "Run on a system that has one (docs/reference/platforms.md).";
   if (isOneOf((line) => line.endsWith(OF_ANOTHER_SYSTEM) || OTHER_LIBC.test(line)))
     return `Install on the system that runs the program, or for it: npm install --os=${platform} --cpu=${arch}${platform === "linux" ? " --libc=glibc (Alpine: musl)" : ""}.`;
   if (isOneOf((line) => line.startsWith("Dynamic require")))

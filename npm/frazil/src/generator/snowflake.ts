@@ -89,6 +89,12 @@ function endOfTurn(end: () => void): () => Promise<void> {
   };
 }
 
+/** 2^32. */
+const TWO_32 = 0x1_0000_0000;
+
+/** Captured at load: user code must not run in the middle of a call. */
+const floor = /* @__PURE__ */ (() => Math.floor)();
+
 /** In place of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
 const min = (a: number, b: number): number => (a < b ? a : b);
 
@@ -161,18 +167,19 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #cursor = 0;
   #end = 0;
   #blockSize = 0;
-  #fromMs = 0;
-  #untilMs = 0;
+  // Doubles from the beginning, since V8 throws away what it compiled for a class when a field of integers becomes one of doubles.
+  #fromMs = NaN;
+  #untilMs = NaN;
   /** Where the first of the line slots is, as a slot of the frame; 0 if there are none. See `#nextByLine`. */
   #line = 0;
   /** The reading of the clock in the last call with `QUICKLY` that found no ID. */
-  #shownMs = 0;
+  #shownMs = NaN;
   /** The line of a generator on the addon; `null` until a call needs it, and `undefined` if there is none. See `#nextBySwap`. */
   #swap: SwapLine | null | undefined;
   /** Mints one ID, without a block. Absent after `close()`, and where a lease has to be asked first. */
   #mint: ((now: number) => bigint) | undefined;
-  /** At this time `next()` reserves a block and mints no ID alone: one was minted alone at it, or a call was refused. */
-  #reserveAtMs: number | undefined;
+  /** At this time `next()` reserves a block and mints no ID alone: one was minted alone at it, or a call was refused. NaN: at none. */
+  #reserveAtMs = NaN;
 
   // Views of the frame, read before the last reservation. Reading them again after it could run user code.
   #numbers!: Float64Array;
@@ -190,6 +197,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /** How long the call had waited since the clock moved. */
   #lastStoodMs = 0;
 
+  /** IDs that were minted without a block. */
+  #alone = 0;
+  /** IDs that were reserved in blocks, and how often. */
   #reserved = 0;
   #dropped = 0;
   /** IDs that aborted calls took and gave back. They are issued by later calls, or dropped. */
@@ -434,11 +444,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           // One ID by one call of the core, for a program that mints now and then: a block would take views of the frame and a copy.
           const id = this.#mint(now);
           if (id !== NO_ID || (this.#port as Port).numbers[Slot.STATUS] === 0) {
-            // `#alone`, inlined: what runs once in a millisecond stays interpreted for thousands of calls.
-            if (this.#untilMs !== 0) this.#dropBlock();
+            if (this.#untilMs > 0) this.#dropBlock();
             this.#reserveAtMs = now;
-            this.#reservations++;
-            this.#reserved++;
+            this.#alone++;
             return id;
           }
           // Asked once more, a state file whose lock another process holds would make the call wait once more.
@@ -456,48 +464,58 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const now = this.#clock();
     let answered: number | undefined;
     // The cursor is compared last: see `#nextByClock`.
-    if (now >= this.#fromMs && now < this.#untilMs) {
+    if (now < this.#untilMs && now >= this.#fromMs) {
       if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
     } else if (typeof now === "number" && (!Host.MOVING_CLOCK || now !== this.#reserveAtMs)) {
       // One ID in a tick of which the state has issued none, without a call of the core: the rule is `crates/core/src/mint/line.rs`, and
       // `crates/core/src/abi/line.rs` says what is where. No other thread has this memory, and no user code runs in here. In a function
-      // of its own it would be optimised apart from the rest, and some thousand calls later.
+      // of its own it would be optimised apart from the rest, and some thousand calls later. V8 would compare a bigint with a number,
+      // and compute a remainder, by a call of its runtime.
+      let id: bigint | undefined;
       const at = this.#line;
       if (at !== 0) {
-        const { doubles, wholes, words } = this.#port as Port;
+        const { doubles, words } = this.#port as Port;
         const epochMs = doubles[at] as number;
         const tickMs = doubles[at + 1] as number;
-        const ticks = (now - epochMs) / tickMs;
-        const tick = ticks - (ticks % 1);
+        const tick = floor((now - epochMs) / tickMs);
         const startMs = epochMs + tick * tickMs;
         const endMs = startMs + tickMs;
         const first = tick * (doubles[at + 3] as number);
-        // The word, and after it the start and the end of the window.
+        // The halves of the word, and after them those of the start and the end of the window.
         const state = doubles[at + 7] as number;
-        // Comparisons of a bigint with a number are exact. They are false if there is no line, or if the memory has grown. If the clock
-        // went back, the core is called, which counts it.
+        // False if there is no line, or if the memory has grown. The first comparison is exact, since a difference below 2^53 is. Times
+        // from 2^53 on are rounded, and remain beyond all ticks. If the clock went back, the core is called, which counts it.
         if (
-          startMs <= now &&
+          (words[state] as number) <= first - (words[state + 1] as number) * TWO_32 &&
           (doubles[at + 8] as number) <= now &&
+          startMs <= now &&
           endMs <= (doubles[at + 2] as number) &&
-          (wholes[state] as bigint) <= first &&
-          (wholes[state + 1] as bigint) <= startMs &&
-          (wholes[state + 2] as bigint) >= endMs
+          (words[state + 3] as number) * TWO_32 + (words[state + 2] as number) <= startMs &&
+          (words[state + 5] as number) * TWO_32 + (words[state + 4] as number) >= endMs
         ) {
           // What is stored is taken modulo 2^32. The first word of a tick is even.
-          words[2 * state] = first | 1;
-          words[2 * state + 1] = first / 2 ** 32;
+          words[state] = first | 1;
+          words[state + 1] = first / TWO_32;
           doubles[at + 8] = now;
           const time = tick * (doubles[at + 4] as number);
           words[0] = time | (doubles[at + 5] as number);
-          words[1] = (time / 2 ** 32) | (doubles[at + 6] as number);
-          return this.#alone(now, wholes[0] as bigint);
+          words[1] = (time / TWO_32) | (doubles[at + 6] as number);
+          id = (this.#port as Port).wholes[0] as bigint;
         }
       }
-      if (Host.MOVING_CLOCK && how !== QUICKLY && this.#mint !== undefined) {
-        const id = this.#mint(now);
-        if (id !== NO_ID || (this.#port as Port).numbers[Slot.STATUS] === 0) return this.#alone(now, id);
-        answered = (this.#port as Port).numbers[Slot.STATUS];
+      if (Host.MOVING_CLOCK && id === undefined && how !== QUICKLY && this.#mint !== undefined) {
+        id = this.#mint(now);
+        if (id === NO_ID && (this.#port as Port).numbers[Slot.STATUS] !== 0) {
+          answered = (this.#port as Port).numbers[Slot.STATUS];
+          id = undefined;
+        }
+      }
+      if (id !== undefined) {
+        // Not by a call: what runs once in a millisecond stays interpreted for a thousand calls.
+        if (this.#untilMs > 0) this.#dropBlock();
+        if (Host.MOVING_CLOCK) this.#reserveAtMs = now;
+        this.#alone++;
+        return id;
       }
     }
     if (how === QUICKLY) {
@@ -519,7 +537,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         } else if (typeof now === "number" && now !== this.#reserveAtMs) {
           const line = this.#swap;
           const id = line ? swapOne(line, now) : undefined;
-          if (id !== undefined) return this.#alone(now, id);
+          if (id !== undefined) {
+            if (this.#untilMs > 0) this.#dropBlock();
+            this.#reserveAtMs = now;
+            this.#alone++;
+            return id;
+          }
           if (how !== QUICKLY) return this.#nextByCore(now);
         }
         if (how === QUICKLY) {
@@ -538,7 +561,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       if (this.#mint !== undefined) {
         const alone = this.#mint(now);
         answered = (this.#port as Port).numbers[Slot.STATUS];
-        if (alone !== NO_ID || answered === 0) id = this.#alone(now, alone);
+        if (alone !== NO_ID || answered === 0) {
+          if (this.#untilMs > 0) this.#dropBlock();
+          this.#reserveAtMs = now;
+          this.#alone++;
+          id = alone;
+        }
       }
       id ??= this.#refill(now, this.#maxWaitMs, answered);
       if (this.#swap) readWindow(this.#swap);
@@ -578,12 +606,18 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly nextAsync = async (options?: AsyncOptions): Promise<bigint> => {
     const signal = signalOf(options);
     signal?.throwIfAborted();
-    return this.#retry(
-      signal,
-      () =>
-        (Host.FILES && this.#swap !== undefined ? this.#nextBySwap : this.#nextByLine)(QUICKLY) ??
-        this.#refill(this.#shownMs, 0),
-    );
+    const renewal = this.#session?.renewIfDue?.(signal, this.#maxAsyncWaitMs);
+    // At once, without a closure and a second promise, since most calls wait for nothing.
+    let isQuick = renewal === undefined;
+    const next = Host.FILES && this.#swap !== undefined ? this.#nextBySwap : this.#nextByLine;
+    const quick = isQuick ? next(QUICKLY) : undefined;
+    if (quick !== undefined) return quick;
+    const attempt = () => {
+      const id = isQuick ? undefined : next(QUICKLY);
+      isQuick = false;
+      return id ?? this.#refill(this.#shownMs, 0);
+    };
+    return this.#retry(signal, attempt, renewal);
   };
 
   /**
@@ -659,7 +693,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     backend: this.backend,
     issued: this.#takenCount() - this.#returned,
     dropped: this.#dropped,
-    reservations: this.#reservations,
+    reservations: this.#alone + this.#reservations,
     rechecks: this.#rechecks,
     stalls: this.#stalls,
     waitedMs: this.#waitedMs,
@@ -739,18 +773,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return typeof now === "number" && now >= this.#fromMs && now < this.#untilMs && this.#cursor < this.#end;
   }
 
-  /** Counts an ID that was minted without a block, and returns it. */
-  #alone(now: number, id: bigint): bigint {
-    if (this.#untilMs !== 0) this.#dropBlock();
-    if (Host.MOVING_CLOCK) this.#reserveAtMs = now;
-    this.#reservations++;
-    this.#reserved++;
-    return id;
-  }
-
   /** How many IDs all calls have taken from the block or directly from the core. It never decreases. */
   #takenCount(): number {
-    return this.#reserved - (this.#end - this.#cursor) - this.#dropped + this.#returned;
+    return this.#alone + this.#reserved - (this.#end - this.#cursor) - this.#dropped + this.#returned;
   }
 
   /**
@@ -806,8 +831,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#cursor = 0;
     this.#end = 0;
     this.#blockSize = 0;
-    this.#untilMs = 0;
-    if (Host.MOVING_CLOCK) this.#reserveAtMs = undefined;
+    this.#untilMs = NaN;
+    if (Host.MOVING_CLOCK) this.#reserveAtMs = NaN;
   }
 
   /** Makes the IDs of an aborted call the block. It has no time limit: those IDs are issued before any others. */
@@ -882,7 +907,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return at;
   }
 
-  #retry<T>(signal: AbortSignal | undefined, attempt: () => T): Promise<T> {
+  #retry<T>(signal: AbortSignal | undefined, attempt: () => T, renewal: Promise<number> | undefined): Promise<T> {
     const session = this.#session;
     const retryMsNow = (error: unknown, limitMs: number) => {
       let retryMs = error === this.#lastRefusal ? this.#lastRetryMs : Infinity;
@@ -900,12 +925,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       this.#waitedMs += waitedMs;
       return retry(attempt, signal, limitMs - waitedMs, retryMsNow, wait);
     };
-    return session?.renewIfDue?.(signal, limitMs)?.then(go) ?? go(0);
+    return renewal?.then(go) ?? go(0);
   }
 
   async #fillWithRetry(call: FillCall, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    await this.#retry(signal, () => this.#fill(call));
+    await this.#retry(signal, () => this.#fill(call), this.#session?.renewIfDue?.(signal, this.#maxAsyncWaitMs));
   }
 
   async #mintManyAsync<T extends bigint | string>(

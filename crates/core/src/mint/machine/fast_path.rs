@@ -5,11 +5,15 @@
 //! sequence (where the rules for a new tick lead to) and ends before the last one. So a call has two comparisons to make: whether
 //! the word is in that range, and whether the clock is in the tick of the word.
 //!
+//! The first ID of a tick has a fast path as well, if the layout has no clock field and sequences start at zero: the word becomes the
+//! second position of the tick. `mint/line.rs` is the same rule in doubles, for JavaScript.
+//!
 //! * **With the feature `std` only**: the addon and the WebAssembly module reserve through the frame and never come here.
-//! * **No rule is repeated here**: the range comes from an ID that [`Machine::reserve`](crate::mint::Machine::reserve) issued, and
-//!   `tests/exhaustive` compares all that the fast path answers with what the machine would have.
+//! * **No other ID than the machine's**: the range comes from an ID that [`Machine::reserve`](crate::mint::Machine::reserve) issued, and
+//!   `tests/exhaustive` and `tests/line` compare all that the fast paths answer with what the machine would have.
 //! * Not covered: a sequence that wraps, whose IDs are not in order of the count.
 
+use super::window::Window;
 use crate::layout::Geometry;
 #[cfg(feature = "std")]
 use crate::mint::sync::{AtomicU64, Ordering};
@@ -33,6 +37,7 @@ pub struct FastPath {
     node: u64,
     epoch_ms: u64,
     tick_ms: u64,
+    time_max: u64,
     sequence_max: u64,
     clock_max: u64,
     sequence_bits: u8,
@@ -50,6 +55,7 @@ impl FastPath {
             node,
             epoch_ms: geometry.epoch_ms,
             tick_ms: geometry.tick_ms.get(),
+            time_max: time.max(),
             sequence_max: sequence.max(),
             clock_max: clock.max(),
             sequence_bits: sequence.bits as u8,
@@ -84,6 +90,35 @@ impl FastPath {
             time | sequence | ((word >> (self.sequence_bits & 63)) & self.clock_max) << (self.clock_shift & 63)
         };
         Some(self.node | fields)
+    }
+
+    /// The next word and the first ID of the clock's tick, if no ID of it was issued and the window covers it. For sequences that start at
+    /// zero.
+    ///
+    /// ```
+    /// use frazil::{Layout, Node};
+    /// use frazil::mint::{Machine, Window};
+    /// let fast_path = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?.fast_path();
+    /// let now_ms = 1_704_067_200_100; // tick 100
+    /// assert_eq!(fast_path.first_id(5 << 12, Window::OPEN, now_ms), Some(((100 << 12) | 1, (100 << 22) | (7 << 12))));
+    /// assert_eq!(fast_path.first_id((100 << 12) | 1, Window::OPEN, now_ms), None); // an ID of tick 100 is issued
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    #[inline]
+    pub const fn first_id(&self, word: u64, window: Window, now_ms: u64) -> Option<(u64, u64)> {
+        let Some(elapsed_ms) = now_ms.checked_sub(self.epoch_ms) else { return None };
+        // Most ticks are milliseconds, and a division takes as long as all the rest.
+        let tick = if self.tick_ms == 1 { elapsed_ms } else { elapsed_ms / self.tick_ms };
+        if tick > self.time_max || self.clock_max > 0 {
+            return None;
+        }
+        let starts_ms = self.epoch_ms + tick * self.tick_ms;
+        let first = tick << (self.low_bits & 63);
+        if word > first || window.from_ms > starts_ms || window.until_ms < starts_ms + self.tick_ms {
+            return None;
+        }
+        Some((first + 1, self.node | tick << (self.time_shift & 63)))
     }
 }
 
@@ -128,6 +163,11 @@ impl FastPathRange {
     #[inline]
     pub(crate) fn id(&self, word: u64, now_ms: u64) -> Option<u64> {
         self.way.id(word, self.from.load(Ordering::Acquire), now_ms)
+    }
+
+    #[inline]
+    pub(crate) const fn first_id(&self, word: u64, window: Window, now_ms: u64) -> Option<(u64, u64)> {
+        self.way.first_id(word, window, now_ms)
     }
 
     #[inline]
