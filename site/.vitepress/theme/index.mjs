@@ -1,0 +1,5 @@
+// The theme of VitePress without its web font.
+import DefaultTheme from "vitepress/theme-without-fonts";
+import "./style.css";
+
+export default DefaultTheme;
