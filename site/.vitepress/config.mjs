@@ -35,6 +35,8 @@ export default defineConfig({
   outDir: path("dist"),
   cacheDir: path("../.cache/vitepress"),
   metaChunk: true,
+  // It would add an inline style for a moment.
+  appearance: { disableTransition: false },
   head: [
     ["link", { rel: "icon", href: `${base}icon.svg`, type: "image/svg+xml" }],
     ...(colours === undefined ? [] : [["link", { rel: "stylesheet", href: `${base}assets/code.css` }]]),
