@@ -21,6 +21,14 @@ const slugify = (heading) =>
 /** Without JavaScript nothing opens the menu of a narrow page. */
 const NO_SCRIPT = `<noscript><p class="no-script">Search and the decoder need JavaScript. The pages do not: <a href="${base}">all pages</a>.</p></noscript>`;
 
+/** Words that people search for, and what the pages say. Only the index of the search has both. */
+const SYNONYMS = [
+  [/\brepeat(s|ed|ing)?\b/g, "duplicate collision"],
+  [/\b(goes|go|gone|set) back\b/g, "went back"],
+];
+const withSynonyms = (html) =>
+  SYNONYMS.reduce((text, [said, searched]) => text.replaceAll(said, `$& ${searched}`), html);
+
 const outside = new OutsideFiles(base);
 const scripts = new InlineScripts(base);
 // The colours are known once all pages are built. While they are served, they are attributes.
@@ -43,6 +51,8 @@ export default defineConfig({
   ],
   markdown: {
     anchor: { slugify },
+    // Of the usual themes, axe finds the contrast of keywords and comments too low.
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config: (md) => editMarkdown(md, outside),
     codeTransformers: colours === undefined ? [] : [colours.transformer],
   },
@@ -71,10 +81,12 @@ export default defineConfig({
     search: {
       provider: "local",
       options: {
+        // Its name is then what it shows, with the key.
+        translations: { button: { buttonText: "Search", buttonAriaLabel: "" } },
         // Records of runs have every word of the pages, in tables of numbers.
-        _render: (source, env, md) => (isRecord(env.relativePath) ? "" : md.render(source, env)),
+        _render: (source, env, md) => (isRecord(env.relativePath) ? "" : withSynonyms(md.render(source, env))),
         miniSearch: {
-          searchOptions: { combineWith: "AND", fuzzy: 0.15, prefix: true, boost: { title: 4, titles: 2, text: 1 } },
+          searchOptions: { fuzzy: 0.15, prefix: true, boost: { title: 4, titles: 2, text: 1 } },
         },
       },
     },

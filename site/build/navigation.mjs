@@ -1,29 +1,29 @@
-// The navigation: the tree of docs/. docs/index.md gives the order and the names of the pages that it links to; the others follow, by the
-// names of their files, with their headings as names.
+// The navigation: the tree of docs/, with the headings of the pages as their names. The order is that of docs/index.md. Pages that it does
+// not link to follow, by the names of their files.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
 const CHAPTERS = ["concepts", "guides", "reference", "internals"];
-/** Folders of records of runs. */
-const RECORDS = { reference: "reference/benchmarks/", internals: "proofs/" };
+const MAX_TITLE = 32;
+/** Folders of records of runs, by the page that explains them. */
+const RECORDS = { "reference/benchmarks.md": "reference/benchmarks/", "internals/verification.md": "proofs/" };
 
 /** Whether a page is a record of runs. */
 export const isRecord = (page) => Object.values(RECORDS).some((folder) => page.startsWith(folder));
 
-const named = (text) => text[0].toUpperCase() + text.slice(1).replaceAll("`", "");
-const titleOf = (page) => named(/^# (.*)$/m.exec(readFileSync(`${docs}${page}`, "utf8"))?.[1] ?? page);
+const named = (text) => text[0].toUpperCase() + text.slice(1);
 
-/** The names that docs/index.md gives to pages, in its order. */
-const names = new Map(
-  [...readFileSync(`${docs}index.md`, "utf8").matchAll(/\[([^\]]+)\]\(([^)#\s]+\.md)\)/g)].map(([, text, page]) => [
-    page,
-    named(text.replaceAll(/\s+/g, " ")),
-  ]),
-);
-const order = [...names.keys()];
-const place = (page) => (order.indexOf(page) + 1 || order.length + 1) - (page.endsWith("/index.md") ? 0.5 : 0);
-const itemOf = (page) => ({ text: names.get(page) ?? titleOf(page), link: `/${page.replace(/(index)?\.md$/, "")}` });
+/** The heading of a page. Of a long one, what stands before its colon. */
+function titleOf(page) {
+  const heading = /^# (.*)$/m.exec(readFileSync(`${docs}${page}`, "utf8"))[1].replaceAll("`", "");
+  return heading.length > MAX_TITLE ? heading.split(": ")[0] : heading;
+}
+
+const linked = readFileSync(`${docs}index.md`, "utf8").matchAll(/\]\(([^)#\s]+\.md)\)/g);
+const order = [...linked].map(([, page]) => page);
+const place = (page) => order.indexOf(page) + 1 || order.length + 1;
+const itemOf = (page) => ({ text: titleOf(page), link: `/${page.replace(/(index)?\.md$/, "")}` });
 
 /** The pages of a folder, in order, each with those of the folder that has its name. */
 function itemsOf(folder) {
@@ -38,24 +38,17 @@ function itemsOf(folder) {
   return [...pages.filter(isOwn), ...folders]
     .sort((a, b) => place(a) - place(b))
     .map((page) => {
-      const below = page.replace(/(\/index)?\.md$/, "/");
+      const below = RECORDS[page] ?? page.replace(/(\/index)?\.md$/, "/");
       if (!existsSync(`${docs}${below}`) || below === folder) return itemOf(page);
       return { ...itemOf(page), collapsed: true, items: itemsOf(below) };
     });
 }
 
-/** The pages of all chapters. */
+/** The pages of all chapters. Chapters cannot be folded: VitePress would make a button that contains another one. */
 export const sidebar = () => [
   itemOf("start.md"),
   itemOf("choosing.md"),
-  ...CHAPTERS.map((chapter) => ({
-    text: named(chapter),
-    collapsed: false,
-    items: [
-      ...itemsOf(`${chapter}/`),
-      ...(chapter === "internals" ? [{ text: "Records of runs", collapsed: true, items: itemsOf(RECORDS.internals) }] : []),
-    ],
-  })),
+  ...CHAPTERS.map((chapter) => ({ text: named(chapter), items: itemsOf(`${chapter}/`) })),
 ];
 
 /** The first page of each chapter, for the top of the site. */
