@@ -40,6 +40,12 @@ export const workersTools = {
   install: () => installPackages(`${folder}workers/tools/`, "installing the tools of Workers", ["--ignore-scripts"]),
 };
 
+/** What builds the site, and checks it. Install scripts are not needed: that of esbuild only checks it. */
+export const siteTools = {
+  whyUnavailable: () => undefined,
+  install: () => installPackages(`${root}site/`, "installing what builds the site", ["--ignore-scripts"]),
+};
+
 /** A tool that Debian packages install; `file` shows whether it is there. */
 export const debian = (title, file, ...packages) => ({
   whyUnavailable() {

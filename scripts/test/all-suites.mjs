@@ -14,6 +14,7 @@ import {
   postgres,
   redis,
   runtimes,
+  siteTools,
   tools,
   valgrind,
   valkey,
@@ -124,6 +125,14 @@ export const consumers = (half) => ({
     }
   },
 });
+
+/** Builds the site, and reads it in Chromium. */
+async function testSite() {
+  run(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "-p", "site"]);
+  await (await import("../site/index.mjs")).buildSite();
+  // Each page is opened three times. The limit ends what hangs.
+  runTests("site", { limitMs: 900_000 });
+}
 
 /** The tests at paths that are not quick. */
 const othersOf = (paths, options) => testsOf(paths, { ...options, except: [...QUICK_FILES, ...README] });
@@ -252,6 +261,7 @@ export const ALL_SUITES = [
     requires: [runtimes, browser, postgres],
     ...testsOf("url-shortener"),
   },
+  { name: "site", requires: [runtimes, browser, siteTools], run: testSite },
   { name: "attacks-process", ...testsOf("core/binding", { ownRoot: true }) },
   { name: "cli", ...othersOf("cli", { ownRoot: true }) },
   { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/node22") },

@@ -16,6 +16,8 @@ const FLAGS = [
   "--disable-sync",
 ];
 
+export const launch = () => chromium.launch({ executablePath: tools.chromium, args: FLAGS });
+
 const TYPES = { mjs: "text/javascript", wasm: "application/wasm" };
 
 /**
@@ -34,7 +36,7 @@ export async function startBrowser(folder) {
     response.end(type === undefined ? `${html}${script}` : readFileSync(`${folder}${pathname}`));
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const browser = await chromium.launch({ executablePath: tools.chromium, args: FLAGS });
+  const browser = await launch();
   return {
     version: browser.version(),
     async open(script, ownHeaders = {}) {

@@ -1,12 +1,14 @@
 /** `npx frazil decode`: the fields of IDs. */
 import type { Decoded, Layout } from "frazil";
+import { wallClock } from "../base/clock.js";
+import { whyNot } from "../likely/layouts.js";
 import { fieldsOf, layoutOf } from "./chosen-layout.js";
 import type { Command } from "./command.js";
 import type { Flags } from "./flags.js";
 import { formOf, withoutN } from "./forms.js";
 import { answerArguments, answerLines, readsLines } from "./input.js";
 import { hintFor } from "./likely-inputs.js";
-import { otherReadings, whyNot } from "./likely-layouts.js";
+import { otherReadings } from "./likely-layouts.js";
 import { listText, tableText } from "./output.js";
 
 /** The bits of an ID, field by field. */
@@ -56,7 +58,7 @@ function jsonOf(): (decoded: Decoded) => string {
 /** What is said where the layout was not named, and the ID can be of another one. */
 function guessOf(id: bigint, layout: Layout): [string, string][] {
   const rows: [string, string][] = [];
-  const doubt = whyNot(layout, id);
+  const doubt = whyNot(layout, id, wallClock());
   if (doubt !== undefined) rows.push(["doubt", `as default, ${doubt}`]);
   const others = listText(otherReadings(id));
   for (const [at, text] of others.split("\n").entries()) if (text !== "") rows.push([at === 0 ? "or as" : "", text]);
@@ -106,7 +108,7 @@ export const decode: Command = {
     ["decode - --json < ids.txt", "one ID a line, as are the answers"],
   ],
   notes:
-    'Without an ID, or with -, the IDs are the lines of standard input. Each is answered in one line: the ID, the\ntime, and name=value for each other field. A line that is refused is reported with its number, the others\nare answered, and the exit code is 1.\nWithout --layout the IDs are read as default. An ID does not say its layout: the row "or as" has the others that\ngive a time between their first day and tomorrow.',
+    'Without an ID, or with -, the IDs are the lines of standard input. Each is answered in one line: the ID, the\ntime, and name=value for each other field. A line that is refused is reported with its number, the others\nare answered, and the exit code is 1.\nWithout --layout the IDs are read as default. An ID does not say its layout: the row "or as" has the others that\ngive a time between their first day and tomorrow, most likely first.',
   flags: ["layout", "epoch", "from", "json"],
   takesArguments: true,
   run,

@@ -1,0 +1,94 @@
+// The site: the pages of docs/, as VitePress builds them. It asks no other origin for anything, and has no inline script or style, so
+// that it can be served under `default-src 'self'`.
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitepress";
+import { codeColours } from "../build/code-colours.mjs";
+import { dataUrlsToFiles, InlineScripts } from "../build/content-policy.mjs";
+import { editMarkdown } from "../build/markdown.mjs";
+import { chapters, isRecord, sidebar } from "../build/navigation.mjs";
+import { OutsideFiles } from "../build/outside-files.mjs";
+
+const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+const base = process.env.SITE_BASE || "/";
+// As GitHub does it, so that a link works on both. tests-js/pages/links.mjs checks them.
+const slugify = (heading) =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, "")
+    .replaceAll(" ", "-");
+
+/** Without JavaScript nothing opens the menu of a narrow page. */
+const NO_SCRIPT = `<noscript><p class="no-script">Search and the decoder need JavaScript. The pages do not: <a href="${base}">all pages</a>.</p></noscript>`;
+
+/** Words that people search for, and what the pages say. Only the index of the search has both. */
+const SYNONYMS = [
+  [/\brepeat(s|ed|ing)?\b/g, "duplicate collision"],
+  [/\b(goes|go|gone|set) back\b/g, "went back"],
+];
+const withSynonyms = (html) =>
+  SYNONYMS.reduce((text, [said, searched]) => text.replaceAll(said, `$& ${searched}`), html);
+
+const outside = new OutsideFiles(base);
+const scripts = new InlineScripts(base);
+// The colours are known once all pages are built. While they are served, they are attributes.
+const colours = process.argv.includes("build") ? codeColours() : undefined;
+
+export default defineConfig({
+  title: "Frazil",
+  description: "Snowflake IDs for Node, Bun, Deno, Cloudflare Workers and browsers",
+  lang: "en",
+  base,
+  srcDir: path("../docs"),
+  outDir: path("dist"),
+  cacheDir: path("../.cache/vitepress"),
+  metaChunk: true,
+  // It would add an inline style for a moment.
+  appearance: { disableTransition: false },
+  head: [
+    ["link", { rel: "icon", href: `${base}icon.svg`, type: "image/svg+xml" }],
+    ...(colours === undefined ? [] : [["link", { rel: "stylesheet", href: `${base}assets/code.css` }]]),
+  ],
+  markdown: {
+    anchor: { slugify },
+    // Of the usual themes, axe finds the contrast of keywords and comments too low.
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+    config: (md) => editMarkdown(md, outside),
+    codeTransformers: colours === undefined ? [] : [colours.transformer],
+  },
+  vue: { template: { compilerOptions: { isCustomElement: (tag) => tag === "frazil-decoder" } } },
+  vite: {
+    publicDir: path("public"),
+    // The compiled pages import it, and lie where it is not installed.
+    resolve: {
+      alias: { "vue/server-renderer": path("node_modules/vue/server-renderer"), vue: path("node_modules/vue") },
+    },
+    // The package is a link to this repository, and is built before the site.
+    server: { fs: { allow: [path("..")] } },
+    plugins: [dataUrlsToFiles(base), outside.server()],
+    build: { assetsInlineLimit: 0 },
+  },
+  transformHtml: (html) => scripts.moved(html).replace("<body>", `<body>${NO_SCRIPT}`),
+  buildEnd({ outDir }) {
+    scripts.write(outDir);
+    outside.write(outDir);
+    colours?.write(outDir);
+  },
+  themeConfig: {
+    nav: chapters(),
+    sidebar: sidebar(),
+    outline: [2, 3],
+    search: {
+      provider: "local",
+      options: {
+        // Its name is then what it shows, with the key.
+        translations: { button: { buttonText: "Search", buttonAriaLabel: "" } },
+        // Records of runs have every word of the pages, in tables of numbers.
+        _render: (source, env, md) => (isRecord(env.relativePath) ? "" : withSynonyms(md.render(source, env))),
+        miniSearch: {
+          searchOptions: { fuzzy: 0.15, prefix: true, boost: { title: 4, titles: 2, text: 1 } },
+        },
+      },
+    },
+  },
+});

@@ -1,0 +1,158 @@
+// The decoder of the first page, in Chromium: published IDs, forms, warnings, an own layout in the address, keyboard and narrow screens.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { startSite } from "./site.mjs";
+
+let site;
+before(async () => {
+  site = await startSite();
+});
+after(() => site?.close());
+
+const { published } = JSON.parse(
+  readFileSync(new URL("../../crates/core/vectors/layouts.json", import.meta.url), "utf8"),
+);
+/** What fits depends on the time. */
+const NOW_MS = Date.parse("2026-11-28T12:00Z");
+
+/** Of 2012, when Discord did not exist: its fields are those of an ID of Discord of 2016, so that only its context tells. */
+const AMBIGUOUS = "204697221847986177";
+
+/** IDs of the real world, each with its layout and its time as the decoder shows it. */
+const IDS = [
+  ...published.filter(({ id }) => id !== AMBIGUOUS).map(({ id, layout, date }) => [id, layout, date]),
+  // Documentation of Mastodon, entity Status, which was created at 03:48:33.901Z.
+  ["103270115826048975", "mastodon", "2019-12-08T03:48:33.849Z"],
+  // tsid-creator, readme.
+  ["38352658567418867", "tsid", "2020-04-15T19:59:46.360Z"],
+  // uid-generator, readme: worker 4, sequence 9. Its time is that of another epoch.
+  ["180363646902239241", "baidu", "2016-07-19T10:07:53.000Z"],
+  // The readme of this repository.
+  ["382467004507910144", "default", "2026-11-21T09:47:19.768Z"],
+];
+
+/** Opens the first page. `paste` puts a text into the decoder, and returns what it shows for each ID. */
+async function openDecoder(options, fragment = "") {
+  const opened = await site.open(`/${fragment}`, { ...options, nowMs: NOW_MS });
+  const { page } = opened;
+  const decoder = page.locator("frazil-decoder");
+  const input = decoder.getByLabel("An ID, several, or a log");
+  await input.waitFor();
+  return {
+    ...opened,
+    decoder,
+    input,
+    async paste(text, status) {
+      await input.fill("");
+      await decoder.locator("article").first().waitFor({ state: "detached" });
+      await input.fill(text);
+      await decoder.getByRole("status").getByText(status, { exact: true }).waitFor();
+      return decoder.locator("article").allInnerTexts();
+    },
+  };
+}
+
+test("published IDs of eight systems are explained at once", async () => {
+  const { paste, problems, close } = await openDecoder();
+  assert.equal(new Set(IDS.map(([, layout]) => layout)).size, 8);
+  const shown = await paste(IDS.map(([id]) => id).join("\n"), `${IDS.length} IDs found.`);
+  for (const [at, [id, layout, date]] of IDS.entries()) {
+    assert.match(shown[at], new RegExp(`^${id}\\n+${layout}: (likely|possible|the only)`), shown[at]);
+    assert.ok(shown[at].includes(date), shown[at]);
+  }
+  const [tweet] = await paste(`https://twitter.com/someone/status/${AMBIGUOUS}`, "1 ID found.");
+  assert.match(tweet, /\ntwitter: likely .*the text names twitter/);
+  assert.ok(tweet.includes("2012-05-21T22:16:35.436Z"));
+  assert.deepEqual(problems, []);
+  await close();
+});
+
+test("IDs are found in every form, and in a log", async () => {
+  const { paste, close } = await openDecoder();
+  for (const [text, form] of [
+    ["1541815603606036480n", undefined],
+    [`0x${1541815603606036480n.toString(16)}`, "hex"],
+    ["1ptWyK4WgZU", "base62"],
+    ["01226N0640J7K", "base32"],
+  ]) {
+    const [shown] = await paste(text, "1 ID found.");
+    if (form === undefined) assert.match(shown, /2022-06-28T16:07:40\.105Z/);
+    else assert.match(shown, new RegExp(`Read as ${form}`));
+  }
+  const log =
+    'INFO at 2026-11-21T09:47:19Z created "id":"175928847299117063" and id_1541815603606036480 for an information request';
+  const shown = await paste(`${log}\n\n103270115826048975 twice: 103270115826048975`, "3 IDs found.");
+  assert.match(shown[0], /^175928847299117063\n/);
+  assert.match(shown[1], /^1541815603606036480\n/);
+  const [uuid] = await paste("018f4d3c-8d1e-7000-8000-000000000000", "No ID found.");
+  assert.match(uuid, /UUID/);
+  await close();
+});
+
+test("what is wrong with an ID is said", async () => {
+  const { paste, decoder, close } = await openDecoder();
+  for (const [text, warning, status = "1 ID found."] of [
+    ["175928847299117060", /Maybe rounded/],
+    ["-5", /Negative/],
+    ["5", /first day of the epoch/],
+    ["9223372036854775807", /its time has not come yet|fits/],
+    ["1.5418156036060365e+18", /JavaScript number/, "No ID found."],
+    ["99999999999999999999", /more than 64 bits/, "No ID found."],
+  ]) {
+    const [shown] = await paste(text, status);
+    assert.match(shown, warning, text);
+  }
+  await paste("9223372036854775807", "1 ID found.");
+  await decoder.getByLabel("Read as").selectOption("default");
+  assert.match(await decoder.locator("article").innerText(), /As default, its time has not come yet\./);
+  assert.doesNotMatch((await paste("1541815603606036480", "1 ID found."))[0], /rounded/);
+  await close();
+});
+
+test("an own layout is in the address, without the ID, and nothing is sent", async () => {
+  const { page, paste, decoder, problems, close } = await openDecoder();
+  await paste("1541815603606036480", "1 ID found.");
+  const requests = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await decoder.getByText("Your own layout").click();
+  await decoder.getByLabel("Fields").fill("time 41, shard 10, sequence 12");
+  await decoder.getByLabel("Epoch").fill("2010-11-04T01:42:54.657Z");
+  await decoder.getByRole("button", { name: "Use it" }).click();
+  const address = page.url();
+  assert.match(address, /#layout=time:41,shard:10,sequence:12&tick=1&epoch=2010-11-04T01:42:54\.657Z$/);
+  const shown = await decoder.locator("article").innerText();
+  assert.match(shown, /\nyours: the only/);
+  assert.match(shown, /2022-06-28T16:07:40\.105Z/);
+  // Chromium asks for the icon again when the address changes.
+  assert.deepEqual(
+    requests.filter((url) => url !== `${site.origin}/icon.svg`),
+    [],
+  );
+  assert.deepEqual(problems, []);
+  await close();
+
+  const shared = await openDecoder({}, new URL(address).hash);
+  assert.equal(await shared.input.inputValue(), "");
+  assert.match((await shared.paste("1541815603606036480", "1 ID found."))[0], /\nyours: /);
+  await shared.decoder.getByLabel("Fields").fill("time 41, sequence");
+  await shared.decoder.getByRole("button", { name: "Use it" }).click();
+  assert.match(await shared.decoder.getByRole("alert").innerText(), /write a name and a width/);
+  assert.deepEqual(shared.problems, []);
+  await shared.close();
+});
+
+test("the keyboard reaches everything, and a narrow page needs no scrolling to the side", async () => {
+  const { page, input, decoder, close } = await openDecoder({ viewport: { width: 320, height: 640 } });
+  await input.focus();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await decoder.getByRole("status").getByText("1 ID found.").waitFor();
+  const select = decoder.getByLabel("Read as");
+  for (let presses = 0; presses < 10 && !(await select.evaluate((one) => one.matches(":focus"))); presses++)
+    await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowDown");
+  assert.notEqual(await select.inputValue(), "twitter");
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  await close();
+});

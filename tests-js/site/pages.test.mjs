@@ -1,0 +1,134 @@
+// The built site in Chromium, under `default-src 'self'`: links, errors, requests, search, accessibility, and pages without JavaScript.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { allPages, deadLinks, parsed } from "./links.mjs";
+import { pages, startSite } from "./site.mjs";
+
+const axe = readFileSync(
+  fileURLToPath(new URL("../../site/node_modules/axe-core/axe.min.js", import.meta.url)),
+  "utf8",
+);
+
+let site;
+before(async () => {
+  site = await startSite();
+});
+after(() => site?.close());
+
+test("every link and every anchor answers", () => {
+  const all = allPages();
+  assert.ok(all.size > 60, `${all.size} pages`);
+  assert.ok([...all.values()].flatMap(({ links }) => links).length > 3000);
+  assert.deepEqual(deadLinks(all), []);
+  const broken = new Map(all).set("/broken.html", parsed('<a href="/gone.html"></a><a href="/start.html#gone"></a>'));
+  assert.deepEqual(deadLinks(broken), ["/broken.html: /gone.html", "/broken.html: /start.html#gone (no such anchor)"]);
+});
+
+/** What axe finds that keeps somebody from reading. */
+const findings = (page) =>
+  page.evaluate(async () => {
+    const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
+    return violations
+      .filter(({ impact }) => ["serious", "critical"].includes(impact))
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
+  });
+
+test("no page has an error, asks another origin, or has a serious finding of axe in a theme", async () => {
+  const wrong = [];
+  for (const path of pages()) {
+    const { page, problems, close } = await site.open(path, { reducedMotion: "reduce" });
+    await page.evaluate(axe);
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      await page.waitForFunction(
+        (isDark) => document.documentElement.classList.contains("dark") === isDark,
+        colorScheme === "dark",
+      );
+      for (const finding of await findings(page)) wrong.push(`${path} ${colorScheme}: ${finding}`);
+    }
+    for (const problem of problems) wrong.push(`${path}: ${problem}`);
+    await close();
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test("the checks of a page find an inline script, a request of another origin, and what axe objects to", async () => {
+  const { page, problems, close } = await site.open("/start.html");
+  await page.evaluate(axe);
+  await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "globalThis.ran = true";
+    const image = document.createElement("img");
+    image.src = "http://127.0.0.1:9/image.png";
+    const violated = new Promise((resolve) => {
+      document.addEventListener("securitypolicyviolation", ({ blockedURI }) => blockedURI !== "inline" && resolve());
+    });
+    document.body.append(script, image);
+    return violated;
+  });
+  assert.equal(await page.evaluate(() => globalThis.ran), undefined);
+  assert.ok((await findings(page)).some((finding) => finding.startsWith("image-alt")));
+  assert.ok(
+    problems.some((problem) => /inline script/.test(problem)),
+    `${problems}`,
+  );
+  assert.ok(
+    problems.some((problem) => /127\.0\.0\.1:9/.test(problem)),
+    `${problems}`,
+  );
+  await close();
+});
+
+/** Questions, and where one of the first answers leads. */
+const QUESTIONS = [
+  ["clock went back", /time|safety|claims|errors|design/],
+  ["kubernetes", /deploying|node-ids|local|start/],
+  ["duplicate", /safety|node-ids|databases|deploying|claims|fleets/],
+  ["prisma bigint", /databases|json/],
+  ["lambda", /serverless/],
+  ["base62", /text|cli/],
+  ["vite", /bundling|workers-tools/],
+  ["redis failover", /stores\/redis|leases/],
+  ["node id", /node-ids|api|start|deploying|leases/],
+  ["json bigint", /json|databases/],
+  ["uuid", /choosing|databases/],
+  ["discord", /layouts|ids|api|start|cli/],
+];
+
+test("search answers ten questions and more", async () => {
+  const { page, problems, close } = await site.open("/");
+  await page.keyboard.press("Control+k");
+  const input = page.locator("#localsearch-input");
+  const results = page.locator("#localsearch-list a.result");
+  for (const [question, wanted] of QUESTIONS) {
+    await input.fill("");
+    await results.first().waitFor({ state: "detached" });
+    await input.fill(question);
+    await results.first().waitFor();
+    const links = await results.evaluateAll((all) => all.slice(0, 6).map(({ pathname }) => pathname));
+    assert.ok(
+      links.some((link) => wanted.test(link)),
+      `${question}: ${links}`,
+    );
+  }
+  assert.deepEqual(problems, []);
+  await close();
+});
+
+test("without JavaScript every page can be read, and leads to the others", async () => {
+  const { page, close } = await site.open("/", { javaScriptEnabled: false, viewport: { width: 390, height: 844 } });
+  for (const path of pages()) {
+    await page.goto(`${site.origin}${path}`);
+    assert.ok(await page.locator("main h1").isVisible(), path);
+    assert.ok((await page.locator("main").innerText()).length > 200, path);
+    assert.match(await page.locator(".no-script").innerText(), /^Search and the decoder need JavaScript\./);
+    assert.equal(await page.locator(".no-script a").getAttribute("href"), "/");
+  }
+  await page.goto(`${site.origin}/`);
+  assert.ok(await page.getByText("The decoder needs JavaScript.").isVisible());
+  const linked = await page.locator("main a").evaluateAll((all) => all.length);
+  assert.ok(linked > 20, `${linked} links`);
+  await close();
+});
