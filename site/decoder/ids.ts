@@ -68,7 +68,7 @@ function decimal(text: string, line: string): Found | Refused {
 function readWord(word: string, line: string, alone: boolean): Found | Refused | undefined {
   if (/^-?\d{1,40}n?$/.test(word) && (alone || word.length >= 15)) return decimal(word, line);
   const kind = otherKind(word);
-  if (kind !== undefined) return { text: word, reason: `${kind}.` };
+  if (kind !== undefined) return { text: word, reason: kind };
   const [, hex] = /^0x([\da-f]{1,16})$/i.exec(word) ?? [];
   if (hex !== undefined) return found(word, BigInt(`0x${hex}`), "hex", line);
   if (!alone && !looksMixed(word)) return undefined;
