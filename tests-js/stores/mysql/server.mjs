@@ -15,8 +15,11 @@ let template;
 function templateFolder() {
   if (template !== undefined) return template;
   program(); // it comes with the next one
-  const folder = join(serverFolder(), "data");
-  const args = ["--no-defaults", `--datadir=${folder}`, "--auth-root-authentication-method=normal", "--skip-test-db"];
+  const own = serverFolder();
+  const folder = join(own, "data");
+  // Its server, too, loses the temporary tables in a folder where another one starts.
+  const places = [`--datadir=${folder}`, `--tmpdir=${own}`];
+  const args = ["--no-defaults", ...places, "--auth-root-authentication-method=normal", "--skip-test-db"];
   runProgram("/usr/bin/mariadb-install-db", [...args, "--innodb-log-file-size=4M"], { user });
   template = folder;
   return folder;
