@@ -164,6 +164,7 @@ for (const date of DATES) {
         ["windowMs", "owner", "time", "epochMs"].map((field) => ["STATE_CONFLICT", field]),
       );
       assert.match(later[0].message, /windowMs must be as in the first call .*, 300000, got 300000n$/);
+      assert.match(later[0].hint, /^An isolate has one /);
     });
 
     test("a call that the store refuses for good, such as of another layout, leaves the options of others alone", async () => {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
 import postgres from "postgres";
-import { told } from "../../base/rule-texts.mjs";
+import { told, wholeText } from "../../base/rule-texts.mjs";
 import { attempt, checkNodeWidths, hex, layout, releaseOf, renewalOf } from "../kit/attempts.mjs";
 import { failoverTests } from "../kit/failover.mjs";
 import { freePort } from "../kit/server-process.mjs";
@@ -106,8 +106,8 @@ test("a setting of the client that pgbouncer refuses is told with what to do", a
   await assert.rejects(new PostgresStore(client).acquire(attempt({})), (error) => {
     assert.equal(error.code, "STORE_REFUSED");
     assert.match(
-      error.message,
-      /08P01 .*: pgbouncer refuses it\. Add statement_timeout to its ignore_startup_parameters/,
+      wholeText(error),
+      /08P01 .*\. pgbouncer refuses it\. Add statement_timeout to its ignore_startup_parameters/,
     );
     return true;
   });

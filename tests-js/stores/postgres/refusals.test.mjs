@@ -55,8 +55,9 @@ test("fence() of a role whose record a policy or a trigger keeps as it is is ref
   assert.ok((await new PostgresStore(app).fence({ scope })) >= Date.now() + 60_000);
   // Its SQLSTATE is that of a server that lacks a function.
   await own.query("CREATE RULE nothing AS ON UPDATE TO frazil_leases DO INSTEAD NOTHING");
-  await assert.rejects(store.acquire(attempt({ scope })), ({ code, message }) => {
-    assert.deepEqual([code, /0A000/.test(message), /incarnation/.test(message)], ["STORE_REFUSED", true, false]);
+  await assert.rejects(store.acquire(attempt({ scope })), (error) => {
+    const text = wholeText(error);
+    assert.deepEqual([error.code, /0A000/.test(text), /incarnation/.test(text)], ["STORE_REFUSED", true, false]);
     return true;
   });
   for (const each of [app, owner]) await each.end();

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { lease } from "frazil/lease";
 import { ZooKeeperStore, zookeeperDdl } from "frazil/stores/zookeeper";
 import zookeeper from "node-zookeeper-client";
-import { told } from "../../base/rule-texts.mjs";
+import { told, wholeText } from "../../base/rule-texts.mjs";
 import { attempt, releaseOf, renewalOf } from "../kit/attempts.mjs";
 import { call, closeClient, connectStore, startServer } from "./server.mjs";
 import { client, connected, newScope, open, server } from "./shared-server.mjs";
@@ -247,7 +247,7 @@ test("without a session the error of lease() says so, and what may be wrong", as
   const expected = (error) => {
     assert.equal(error.code, "STORE_UNAVAILABLE");
     assert.match(
-      error.message,
+      wholeText(error),
       /no answer within 300 ms .*: the ZooKeeper client has no session\. Check its address.*connect\(\) was called/,
     );
     return true;
@@ -264,7 +264,7 @@ test("without a session the error of lease() says so, and what may be wrong", as
   });
   await assert.rejects(lease(store, options), expected);
   const late = await lease(store, { windowMs: 3000, maxAsyncWaitMs: 0 }).catch((error) => error);
-  assert.doesNotMatch(late.message, /within 0 ms/);
+  assert.doesNotMatch(wholeText(late), /within 0 ms/);
   await store.close();
   for (const one of made) closeClient(one);
 });
