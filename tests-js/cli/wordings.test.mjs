@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { transformSync } from "esbuild";
-import { Layout } from "frazil";
+import { Layout, Snowflake } from "frazil";
 import { CALLS, root } from "./cli.mjs";
 
 const source = (path) => readFileSync(join(root, path), "utf8");
@@ -35,16 +35,18 @@ const others = [
   source("npm/frazil/src/stores/redis/options.ts"),
 ];
 test("each wording is for words of a message", () => {
-  let above = "";
-  assert.throws(
+  const thrown = [];
+  for (const call of [
     () => Layout.named("seata").range(0, 1),
-    ({ code, message }) => {
-      above = message.replace(`${code}: `, "");
+    () => new Snowflake({ layout: "twitter", node: { worker: 1 } }),
+  ])
+    assert.throws(call, ({ code, message, hint = "" }) => {
+      thrown.push(message.replace(`${code}: `, ""), hint);
       return true;
-    },
-  );
+    });
   // Each as the words of a call and of an error: a hint has the time of a retry before it.
-  const messages = [...local, ...others, others.join(" ").replace(/\\n/g, " "), above];
+  const lines = others.flatMap((text) => text.split("\n"));
+  const messages = [...local, ...lines, ...lines.map((line) => line.replaceAll("\\n", " ")), ...thrown];
   for (const [words] of WORDINGS)
     assert.ok(
       messages.some((message) => words.test(message)),

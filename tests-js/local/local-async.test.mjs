@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { ConfigError, Snowflake } from "frazil";
 import { errorOf } from "../base/bad-input.mjs";
+import { wholeText } from "../base/rule-texts.mjs";
 import { repeats } from "../generator/broken-generators.mjs";
 import { rules } from "../vectors/generated-tables.mjs";
 import { pause, start, until } from "./child-process.mjs";
@@ -79,8 +80,8 @@ describe("localAsync()", () => {
         assert.ok(error instanceof ConfigError);
         assert.deepEqual([error.code, error.field], ["STATE_CONFLICT", "dir"]);
         assert.match(
-          error.message,
-          /another state file of the name \S*orders-\S* is in use.*was moved, deleted or covered by a mount.*End it, or pass/,
+          wholeText(error),
+          /another state file of the name \S*orders-\S* is in use\. End that process, or pass .*was moved, deleted or covered by a mount/,
         );
       }
       const other = await start(t);

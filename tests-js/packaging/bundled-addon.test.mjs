@@ -55,7 +55,7 @@ test("native: an ES module by esbuild without a require says that the bundle nee
   const { stdout, stderr } = node(out, ["out.mjs"]);
   assert.equal(stdout, "wasm 7");
   assert.match(stderr, /Dynamic require of .* is not supported/);
-  assert.match(stderr, /To have the addon, give the bundle a require by esbuild's --banner/);
+  assert.match(stderr, /Give the bundle a require by esbuild's --banner/);
   assert.doesNotMatch(stderr, /frazil\/native/);
 });
 
@@ -238,5 +238,5 @@ test("native: a bundler that gives the name of the file is told which loader it 
   cpSync(join(folder, "file"), out, { recursive: true });
   const { stderr } = node(out, ["out.cjs"]);
   assert.match(stderr, /the bundler gives string in place of/);
-  assert.match(stderr, /To have the addon, let the bundler copy \.node files/);
+  assert.match(stderr, /Let the bundler copy \.node files/);
 });

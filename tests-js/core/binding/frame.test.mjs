@@ -144,15 +144,15 @@ test("a frame whose owner was collected is closed, and its number is not reused"
     const require = createRequire(import.meta.url);
     const addon = require("frazil-linux-x64-gnu");
     const kept = {};
-    const first = addon.frame(kept);
+    const first = addon.frame(kept, true);
     const gone = [];
-    for (let at = 0; at < 300; at++) gone.push(addon.frame({}).frame);
+    for (let at = 0; at < 300; at++) gone.push(addon.frame({}, at % 2 === 0).frame);
     for (let round = 0; round < 20; round++) {
       gc();
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     const closed = gone.filter((frame) => addon.reserve(frame, 0, 1.8e12, 1, true) === ${CLOSED} && addon.open(frame) === ${CLOSED}).length;
-    const fresh = addon.frame({}).frame;
+    const fresh = addon.frame({}, true).frame;
     // A frame of zeros describes no layout: status 1 is INVALID_LAYOUT.
     process.stdout.write(JSON.stringify({ closed, used: gone.includes(fresh), first: addon.open(first.frame) }));
   `;
@@ -170,14 +170,14 @@ test("a value that is no object cannot own a frame", needsAddon, async () => {
     const addon = createRequire(import.meta.url)("frazil-linux-x64-gnu");
     const said = [undefined, null, 1, "a", true, Symbol(), 1n].map((owner) => {
       try {
-        return addon.frame(owner).frame;
-      } catch {
-        return "refused";
+        return addon.frame(owner, true).frame;
+      } catch ({ code }) {
+        return code;
       }
     });
     process.stdout.write(JSON.stringify([...new Set(said)]));
   `;
-  assert.deepEqual(await inNewProcess(script), ["refused"]);
+  assert.deepEqual(await inNewProcess(script), ["InvalidArg"]);
 });
 
 for (const [name, replaced] of [
@@ -197,12 +197,12 @@ for (const [name, replaced] of [
       globalThis.SharedArrayBuffer = ${replaced};
       let said;
       try {
-        said = addon.frame({}).frame;
-      } catch (error) {
-        said = "refused";
+        said = addon.frame({}, true).frame;
+      } catch ({ code }) {
+        said = code;
       }
       process.stdout.write(JSON.stringify(said));
     `;
-    assert.equal(await inNewProcess(script), "refused");
+    assert.equal(await inNewProcess(script), "InvalidArg");
   });
 }

@@ -71,7 +71,7 @@ test(
     import { Worker } from "node:worker_threads";
     const addon = createRequire(import.meta.url)("frazil-linux-x64-gnu");
     const owner = {};
-    const { frame, memory } = addon.frame(owner);
+    const { frame, memory } = addon.frame(owner, true);
     const worker = new Worker(\`
       const { buffer } = require("node:worker_threads").workerData;
       const [numbers, bytes] = [new Float64Array(buffer, 0, ${slot.NUMBERS}), new Uint8Array(buffer)];

@@ -5,6 +5,7 @@ import { Snowflake } from "frazil";
 const described = (error) => ({
   code: error.code,
   message: error.message,
+  hint: error.hint,
   cause: error.cause?.message,
   causes: (error.cause?.errors ?? [error.cause]).map((cause) => cause?.message?.split("\n")[0]),
 });

@@ -155,7 +155,7 @@ fn the_fast_path_to_one_id_repeats_none() {
     }
 }
 
-// docs/safety.md: 32
+// docs/internals/claims.md: 32
 #[test]
 fn the_fast_path_to_a_new_tick_repeats_no_id() {
     for model in [NEW_TICK_FILE, NEW_TICK_STRAGGLER, NEW_TICK_AHEAD] {
