@@ -17,7 +17,13 @@ test("after leave() the store numbers beyond the largest number of Leaf, and hol
   const held = await store.acquire(attempt({ scope, layout: LEAF, windowMs: 20_000 }));
   assert.equal(held.node, 2);
   // Servers of Leaf that may run, and another scope that draws from the folder.
-  await assert.rejects(store.leave({ scope }), told({ code: "STATE_CONFLICT", message: /10\.0\.0\.1:800\d.*silent/ }));
+  await assert.rejects(
+    store.leave({ scope }),
+    told({
+      code: "STATE_CONFLICT",
+      message: /address must have been silent for 5 minutes, got "10\.0\.0\.1:800\d"\. It wrote/,
+    }),
+  );
   const later = new LeafStore(laterBy(administrator, 10 * 60_000), { leafName: fleet.leafName });
   await store.init({ scope: `${scope}-2`, layout: "leaf" });
   const foreign = await store.acquire(attempt({ scope: `${scope}-2`, layout: LEAF }));

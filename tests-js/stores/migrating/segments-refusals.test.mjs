@@ -20,12 +20,13 @@ async function refused({ Store, ...table }, tag, details, pattern, options) {
     assert.deepEqual({ code, field, value }, { code: "STORE_REFUSED", ...details }, error.message);
     assert.match(wholeText(error), pattern);
     // The row, and a statement that changes it, unless it must not be changed.
+    const place = `, got ${value ?? "NULL"} in the row ${table.tag} = '${tag}' of test.${table.table}`;
     assert.ok(
-      error.message.includes(`in the row ${table.tag} = '${tag}' of test.${table.table}: must `),
+      error.message.startsWith(`STORE_REFUSED: ${field} must `) && error.message.endsWith(place),
       error.message,
     );
-    const mend = `UPDATE test.${table.table} SET ${error.field} = … WHERE ${table.tag} = '${tag}'`;
-    assert.equal(error.message.endsWith(mend), pattern !== USED_UP, error.message);
+    const mend = `To mend it: UPDATE test.${table.table} SET ${field} = … WHERE ${table.tag} = '${tag}'.`;
+    assert.equal(error.hint === mend, pattern !== USED_UP, error.hint);
     return true;
   });
   assert.deepEqual(await read(table, tag), before);
@@ -42,20 +43,26 @@ const LOOSE = {
 };
 
 for (const [name, values, field, value, rule] of [
-  ["Leaf", { step: 0 }, "step", "0", /step is 0 .*whole number from 1 to 2147483647/],
-  ["Leaf", { step: -5 }, "step", "-5", /step is -5 /],
-  ["Leaf", { max_id: -1 }, "max_id", "-1", /max_id is -1 .*from 0 to 9223372036854775806/],
+  ["Leaf", { step: 0 }, "step", "0", /step must be an integer from 1 to 2147483647, got 0 /],
+  ["Leaf", { step: -5 }, "step", "-5", /step must be .*, got -5 /],
+  ["Leaf", { max_id: -1 }, "max_id", "-1", /max_id must be an integer from 0 to 9223372036854775806, got -1 /],
   ["Leaf", { max_id: LARGEST - 9n }, "max_id", `${LARGEST - 9n}`, USED_UP],
   ["Leaf", { max_id: LARGEST }, "max_id", `${LARGEST}`, USED_UP],
-  ["Tinyid", { step: 0 }, "step", "0", /step is 0 /],
-  ["Tinyid", { step: null }, "step", null, /step is NULL /],
-  ["Tinyid", { delta: 0 }, "delta", "0", /delta is 0 .*from 1 to 2147483647/],
-  ["Tinyid", { delta: null }, "delta", null, /delta is NULL /],
-  ["Tinyid", { delta: -2, remainder: -1 }, "delta", "-2", /delta is -2 /],
-  ["Tinyid", { delta: 2, remainder: 2 }, "remainder", "2", /remainder is 2 .*from 0 to 1, below delta/],
-  ["Tinyid", { delta: 2, remainder: -1 }, "remainder", "-1", /remainder is -1 /],
-  ["Tinyid", { max_id: -1 }, "max_id", "-1", /max_id is -1 /],
-  ["Tinyid", { version: -1 }, "version", "-1", /version is -1 /],
+  ["Tinyid", { step: 0 }, "step", "0", /step must be .*, got 0 /],
+  ["Tinyid", { step: null }, "step", null, /step must be .*, got NULL /],
+  ["Tinyid", { delta: 0 }, "delta", "0", /delta must be an integer from 1 to 2147483647, got 0 /],
+  ["Tinyid", { delta: null }, "delta", null, /delta must be .*, got NULL /],
+  ["Tinyid", { delta: -2, remainder: -1 }, "delta", "-2", /delta must be .*, got -2 /],
+  [
+    "Tinyid",
+    { delta: 2, remainder: 2 },
+    "remainder",
+    "2",
+    /remainder must be an integer from 0 to 1, below delta, got 2 /,
+  ],
+  ["Tinyid", { delta: 2, remainder: -1 }, "remainder", "-1", /remainder must be .*, got -1 /],
+  ["Tinyid", { max_id: -1 }, "max_id", "-1", /max_id must be .*, got -1 /],
+  ["Tinyid", { version: -1 }, "version", "-1", /version must be .*, got -1 /],
   ["Tinyid", { max_id: LARGEST - 10n }, "max_id", `${LARGEST - 10n}`, USED_UP],
   // Its numbers end before 2^63, and the counter after them would not.
   ["Tinyid", { max_id: LARGEST - 9n, delta: 10, remainder: 0 }, "max_id", `${LARGEST - 9n}`, USED_UP],
@@ -88,7 +95,7 @@ test("columns of a table that somebody has changed: NULL, larger than an integer
     assert.deepEqual([error.code, error.field, error.value], ["STORE_REFUSED", field, value], error.message);
     assert.match(
       error.message,
-      new RegExp(`is ${value ?? "NULL"} in the row ${tag} = 'orders' of loose\\.${table}: must`),
+      new RegExp(`${field} must .*, got ${value ?? "NULL"} in the row ${tag} = 'orders' of loose\\.${table}$`),
     );
   }
 });
@@ -110,13 +117,16 @@ test("a counter that went back is refused, with the numbers that were handed out
       ["STORE_REFUSED", table.counter, "5", false],
     );
     const least = isLeaf ? end + 1n : end;
+    assert.equal(
+      error.message,
+      `STORE_REFUSED: ${table.counter} must be ${least} or more, since this process has had the numbers up to ${end}, ` +
+        `got 5 in the row ${table.tag} = '${tag}' of test.${table.table}`,
+    );
     for (const part of [
-      `${table.counter} is 5 in the row ${table.tag} = '${tag}' of test.${table.table}: must be ${least} or more`,
-      `this process has had the numbers up to ${end}`,
       "stop all that allocate from the row",
       `UPDATE test.${table.table} SET ${table.counter} = <above it> WHERE ${table.tag} = '${tag}'`,
     ])
-      assert.ok(error.message.includes(part), error.message);
+      assert.ok(error.hint.includes(part), error.hint);
     assert.equal((await read(table, tag))[table.counter], "5");
     await query("UPDATE ?? SET ?? = ? WHERE ?? = ?", [table.table, table.counter, least, table.tag, tag]);
     let number;
@@ -135,7 +145,7 @@ test("a row that is missing: the table, the tag, and a statement that makes it",
       error.message,
       new RegExp(`test\\.${table.table} of ${name} has no row with ${table.tag} = 'new tag'`),
     );
-    const [, statement] = /run once: (INSERT .*?\))\. If its row was deleted/.exec(error.message);
+    const [, statement] = /run once: (INSERT .*?\))\. If its row was deleted/.exec(error.hint);
     await query(statement);
     const { first } = await allocated(new Store(pool), "new tag");
     assert.equal(first, 1n);
@@ -161,7 +171,7 @@ test("a table that is missing, another one, and a missing right say what to do",
       assert.equal(error.code, "STORE_REFUSED", error.message);
       assert.match(wholeText(error), pattern);
       assert.ok(error.cause instanceof Error);
-      assert.doesNotMatch(error.message, /frazil_/);
+      assert.doesNotMatch(wholeText(error), /frazil_/);
       return true;
     });
   await query("GRANT UPDATE ON test.leaf_alloc TO program@'%'");

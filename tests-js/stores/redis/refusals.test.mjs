@@ -17,7 +17,7 @@ describe("a server that may lose leases is refused, with what to set", () => {
     assert.rejects(promise, (error) => {
       assert.ok(error instanceof LeaseError);
       assert.equal(error.code, "STORE_REFUSED");
-      for (const text of texts) assert.ok(error.message.includes(text), error.message);
+      for (const text of texts) assert.ok(wholeText(error).includes(text), wholeText(error));
       return true;
     });
 
@@ -89,8 +89,8 @@ describe("a server that may lose leases is refused, with what to set", () => {
     context.after(() => clients[1].disconnect());
     let rule;
     await refused(new RedisStore(clients[0]).acquire(attempt({ scope })), "+info", "+hset");
-    await new RedisStore(clients[0]).acquire(attempt({ scope })).catch(({ message }) => {
-      [, rule] = /ACL SETUSER your_user (.*?)\. If/.exec(message);
+    await new RedisStore(clients[0]).acquire(attempt({ scope })).catch(({ hint }) => {
+      [, rule] = /ACL SETUSER your_user (.*?)\. If/.exec(hint);
     });
     await own.command("ACL", "SETUSER", "app", ...rule.split(" "));
     for (const one of clients) {
