@@ -35,7 +35,7 @@ for (const date of DATES) {
         // Once, of the first one: at module scope.
         printed: [
           `frazil: ${warningOf(3)}`,
-          "frazil: in a Worker, lease() takes another node id in each request. Call leased() of frazil/workers, which has one for all requests of an isolate",
+          "frazil: In a Worker, lease() takes another node id in each request. Call leased() of frazil/workers, which has one for all requests of an isolate.",
         ],
       });
     } finally {
