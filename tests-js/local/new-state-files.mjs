@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { Layout, Snowflake } from "frazil";
 import { errorOf } from "../base/bad-input.mjs";
+import { wholeText } from "../base/rule-texts.mjs";
 import { tempDir } from "./temp-dir.mjs";
 
 export const timestampOf = (id) => Layout.named("default").timestampOf(id);
@@ -45,7 +46,7 @@ export async function assertRefused(path, code, pattern, open = (options) => Sno
     assert.equal(error?.code, code, `${error}`);
     assert.equal(error.field, "dir");
     assert.ok(error.message.includes(path), error.message);
-    assert.match(error.message, pattern);
+    assert.match(wholeText(error), pattern);
   }
   assert.deepEqual(look(), before);
   assert.deepEqual(readdirSync(dir), names, "no debris");

@@ -46,9 +46,9 @@ test("without a repository the README has no link to a file", (t) => {
     [],
   );
   // What the package does not contain is named, and no link. A parenthesis that would only name it is left out.
-  assert.match(own, /Node must be 20\.16, 22\.3 or newer\s\(\[what runs where\]/);
-  assert.match(text, /Node must be 20\.16, 22\.3 or newer\. /);
-  assert.match(text, /(?<!\[)\bChoosing has the numbers/);
+  assert.match(own, /and must catch it\s\(\[attacks\]/);
+  assert.match(text, /and must catch it\.\n/);
+  assert.match(text, /(?<!\[)\bChoosing compares sizes/);
 });
 
 test("with a repository every link of the README leads there, and to a file", (t) => {
