@@ -99,6 +99,7 @@ function countsSteps() {
   const other = new Snowflake({ node: 6, maxLeadMs: 1000, maxWaitMs: 0 });
   const same = new Snowflake({ node: 6, maxLeadMs: 1000, maxWaitMs: 0 });
   ids.next();
+  ids.next();
   other.next();
   ms += 1000;
   ids.next();
@@ -114,6 +115,7 @@ function countsStepsAfterRefusals() {
   let shownMs = ms;
   const ids = new Snowflake({ node: 6, maxWaitMs: 0, now: () => shownMs });
   ids.next();
+  ids.next();
   const endMs = ids.health().endsAt.getTime();
   shownMs = endMs + 1000;
   const refused = codeOf(ids.next);
@@ -126,10 +128,13 @@ function countsStepsAfterRefusals() {
 function staysClosed() {
   const ids = new Snowflake({ node: 7, now: () => ms });
   ids.next();
+  ids.next();
   ids.close();
   const another = new Snowflake({ node: 8, now: () => ms });
-  ms++;
-  another.next();
+  for (let calls = 0; calls < 2; calls++) {
+    ms++;
+    another.next();
+  }
   ms++;
   return codeOf(ids.next) === "CLOSED" && codeOf(ids.tryNext) === "CLOSED" && typeof another.next() === "bigint";
 }
@@ -410,13 +415,17 @@ async function asksNothing() {
   const store = new MemoryLeaseStore();
   await store.init({ scope: "default", layout: "default" });
   const leased = await lease(store);
-  // On the addon the first call finds the line.
+  const [tried, awaited] = [9, 10].map((node) => new Snowflake({ node, unshared: true }));
+  // On the addon the first calls find the line.
   const round = async () => {
-    for (const call of [ids.next, ids.tryNext, ids.nextString, ids.nextAsync, leased.next, leased.tryNext]) {
+    const { next, tryNext, nextString, nextAsync } = ids;
+    const ofOthers = [leased.next, leased.tryNext, tried.tryNext, awaited.nextAsync];
+    for (const call of [next, tryNext, nextString, nextAsync, ...ofOthers]) {
       ms++;
       await call();
     }
   };
+  await round();
   await round();
   count = 0;
   for (let rounds = 0; rounds < 50; rounds++) await round();
@@ -426,8 +435,32 @@ async function asksNothing() {
   return ofFirst === 0 && count > 1;
 }
 
+/** Whether one ID alone takes no buffers, which are freed in a later turn only, unless all generators of its kind share them. */
+function keepsNoBuffers() {
+  const { lines } = Snowflake.port().binding;
+  const { lineMemory } = lines;
+  let count = 0;
+  lines.lineMemory = (...given) => {
+    count++;
+    return lineMemory(...given);
+  };
+  const madeBy = (ids, calls) => {
+    const before = count;
+    for (let made = 0; made < calls; made++) {
+      ms++;
+      ids.next();
+    }
+    return count - before;
+  };
+  const open = (options) => new Snowflake({ node: 7, ...options });
+  const own = [{ now: () => ms }, { unshared: true }];
+  const made = own.flatMap((options) => [madeBy(open(options), 1), madeBy(open(options), 2)]);
+  return `${[...made, madeBy(open({}), 1), madeBy(open({}), 2)]}` === "0,3,0,3,3,0";
+}
+
 const SCENARIOS = {
   asksNothing,
+  keepsNoBuffers,
   onSharedState,
   inEveryLayout,
   withWideWords,

@@ -24,12 +24,14 @@ const ONLY = {
   closesWithoutCore: ["wasm"],
   growsMemory: ["wasm"],
   givesNobodyTheMemory: ["native"],
+  keepsNoBuffers: ["native"],
   mintsFromFiles: ["native"],
   endsWithOlderContents: ["native"],
 };
 
 for (const [scenario, name] of Object.entries({
   asksNothing: "the first ID of a tick takes no call of the core, whatever else is open",
+  keepsNoBuffers: "a generator that mints one ID makes no buffers, unless its kind shares them",
   onSharedState: "generators of one state repeat no ID and keep their order, on a clock that moves on and back",
   inEveryLayout:
     "in every layout the first ID of a tick is the one that the layout composes, and none lies outside its time",
@@ -106,6 +108,11 @@ MUTANTS.native = {
     "if (id !== void 0) return ",
   ],
   "no line": ["asksNothing", "this.#isStatic && sharedLines[this.#handle] || null", "void 0"],
+  "a line for one ID": [
+    "keepsNoBuffers",
+    "this.#alone + this.#reservations > 1",
+    "this.#alone + this.#reservations > 0",
+  ],
   "any word": ["onSharedState", "halves2[1] * 2 ** 32 + halves2[0] < first", "halves2[1] >= 0"],
   "the word is not written": ["onSharedState", "swap(word2, 0, before, whole2[0])", "swap(word2, 0, before, before)"],
   "the word stays at the first of its tick": ["onSharedState", "halves2[0] = first | 1", "halves2[0] = first"],

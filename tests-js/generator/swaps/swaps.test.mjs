@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { transformSync } from "esbuild";
 import { tools } from "../../../scripts/tools.mjs";
 import { copyPackage, installed } from "../../core/package-copy.mjs";
 
@@ -38,7 +39,8 @@ const changed = join(folder, "minting-main.mjs");
 cpSync(program, changed);
 symlinkSync(join(dirname(dirname(installed)), "node_modules"), join(folder, "node_modules"));
 const file = join(folder, "dist", "node.cjs");
-const built = readFileSync(file, "utf8");
+// With the white space that the build has removed.
+const built = transformSync(readFileSync(file, "utf8"), { minifySyntax: true }).code;
 
 /** Has the copy of the package break a rule. */
 function breakRule(before, after) {

@@ -553,7 +553,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       }
     : (undefined as never);
 
-  /** `#nextBySwap` where the line has no ID. Finds the line, or reads its window again, for the calls that follow. */
+  /** `#nextBySwap` where the line has no ID. */
   #nextByCore(now: number): bigint | undefined {
     if (Host.FILES) {
       let id: bigint | undefined;
@@ -566,14 +566,24 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           this.#reserveAtMs = now;
           this.#alone++;
           id = alone;
+          this.#readLine();
         }
       }
-      id ??= this.#refill(now, this.#maxWaitMs, answered);
-      if (this.#swap) readWindow(this.#swap);
-      else if (this.#swap === null) this.#swap = swapLineOf(this.#port as Port, this.#handle, this.#isStatic);
-      return id;
+      return id ?? this.#refill(now, this.#maxWaitMs, answered);
     }
     return undefined;
+  }
+
+  /**
+   * After a call of the core: reads the window of the line again, or finds the line, for the calls that follow. Not after the first ID,
+   * unless the line is shared: a program may make a generator for each ID, and its buffers are freed in a later turn only.
+   */
+  #readLine(): void {
+    if (Host.FILES) {
+      if (this.#swap) readWindow(this.#swap);
+      else if (this.#swap === null && (this.#isStatic || this.#alone + this.#reservations > 1))
+        this.#swap = swapLineOf(this.#port as Port, this.#handle, this.#isStatic);
+    }
   }
 
   /** The next ID as decimal text. Throws the errors of `next`. */
@@ -812,6 +822,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       this.#copyBlock(frame, count);
       this.#cursor = 1;
     }
+    if (Host.FILES && this.#swap !== undefined) this.#readLine();
     return first;
   }
 
