@@ -70,9 +70,10 @@ test("script-src 'self': decoding, text and layouts work, minting is WASM_UNAVAI
   assert.equal(evaluates, false, "the policy must be in force");
   assert.deepEqual(works, decoded);
   assert.equal(refused.length, 5);
-  for (const { says, ...refusal } of refused) {
+  for (const { says, advice, ...refusal } of refused) {
     assert.deepEqual(refusal, { ours: true, code: "WASM_UNAVAILABLE", cause: "CompileError" });
-    assert.match(says, /^WASM_UNAVAILABLE: .*wasm-unsafe-eval/);
+    assert.match(says, /^WASM_UNAVAILABLE: .*unsafe-eval/);
+    assert.match(advice, /wasm-unsafe-eval/);
   }
   assert.equal(minting, undefined, "the checks of minting must fail where nothing can be minted");
   for (const pageError of pageErrors) assert.match(pageError, /Content Security Policy/);

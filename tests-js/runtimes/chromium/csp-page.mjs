@@ -19,8 +19,8 @@ async function refusal(call) {
   try {
     return { returned: String(await call()) };
   } catch (error) {
-    const { code, cause, message } = error;
-    return { ours: FrazilError.is(error), code, cause: cause?.constructor.name, says: message };
+    const { code, cause, message, hint } = error;
+    return { ours: FrazilError.is(error), code, cause: cause?.constructor.name, says: message, advice: hint };
   }
 }
 
