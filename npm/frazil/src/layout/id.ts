@@ -6,6 +6,7 @@ import { Decoding, keepParts, keyOf } from "#decoding";
 import { ConfigError, DecodeError, type ErrorDetails, refusal } from "../base/errors.js";
 import { ownOf } from "../base/own-properties.js";
 import { PackageRule } from "../base/package-rules.js";
+import { UUID } from "../base/uuid.js";
 import { KINDS } from "../generated/abi.js";
 import { LAYOUTS, type LayoutParts } from "../generated/layouts.js";
 import { Rule } from "../generated/rules.js";
@@ -130,9 +131,6 @@ const inputHint = (input: unknown): string =>
     : typeof input === "object" && input
       ? "\nPass its id. Of an array pass each, or use decodeMany or encodeMany."
       : "";
-
-/** A UUID as text. @internal */
-export const UUID = /^[\da-f]{8}-[\da-f-]{27}$/i;
 
 /** What a text is that is no ID in decimal digits. As on the command line, what is shorter is rather mistyped. */
 const textHint = (text: string): string =>

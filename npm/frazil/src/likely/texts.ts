@@ -1,5 +1,5 @@
 /** What a text is that was given as an ID: the usual forms, and what is wrong with it. */
-import { UUID } from "../layout/id.js";
+import { UUID } from "../base/uuid.js";
 
 /** A text of this length that has a letter is rather a form of text than mistyped digits. */
 const SHORTEST_TEXT = 8;
