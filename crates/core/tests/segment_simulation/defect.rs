@@ -22,7 +22,7 @@ impl Defect {
             Self::ForgetsAttempts => why.ends_with("lives and did not take what was allocated to it"),
             Self::SkipsNothing | Self::ReplacesBlindly | Self::IgnoresServer => why.ends_with("was handed out twice"),
             // The range follows.
-            Self::RenamesRetries => why.contains(": the counter of the store went back ("),
+            Self::RenamesRetries => why.contains(": segment must have a range above the numbers that were granted before ("),
         }
     }
 }
