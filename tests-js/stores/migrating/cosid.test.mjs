@@ -133,7 +133,9 @@ for (const digits of [4, 8])
     const { store, query, process } = await oldDatabase(t, { used: 3 });
     await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
     const [leases, states] = await Promise.all([
-      Promise.all(Array.from({ length: 24 }, () => lease(store, { ...OPTIONS, windowMs: 20_000 }))),
+      Promise.all(
+        Array.from({ length: 24 }, () => lease(store, { ...OPTIONS, windowMs: 20_000, maxAsyncWaitMs: 60_000 })),
+      ),
       Promise.all(Array.from({ length: 24 }, (_, at) => process(`pod-${at}`, { digits }).distribute())),
     ]);
     const numbers = [...leases.map(({ node }) => node), ...states.map(({ machineId }) => machineId)];
