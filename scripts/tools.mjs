@@ -30,7 +30,7 @@ export const runtimes = {
     if (isLinuxX64Gnu) return undefined;
     return `the runtimes are installed for linux-x64-gnu only, and this is ${process.platform}-${process.arch}`;
   },
-  // Install scripts are not needed: they download programs that are packages of their own here.
+  // Install scripts are not needed: they download programs that are separate packages here.
   install: () => installPackages(folder, "installing the runtimes to test in", ["--ignore-scripts"]),
 };
 

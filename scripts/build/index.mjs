@@ -88,13 +88,13 @@ function buildWasm() {
 
 function optimise(module) {
   run(`${bin}/wasm-opt`, [
-    // What is fast is made small afterwards, from code without nested expressions: the compressed module has 115 bytes less than by `-Oz`
+    // Fast code is made small afterwards, from code without nested expressions: the compressed module has 115 bytes less than by `-Oz`
     // alone.
     ...["-O4", "--flatten", "--rereloop", "-Oz"],
     ...["-Oz", "--converge"],
     // 36 bytes of the compressed module.
     "--reorder-functions",
-    // Notes for tools, of which the package needs none.
+    // Notes for tools, which the package does not need.
     "--strip-producers",
     "--strip-target-features",
     ...FEATURES.map((feature) => `--enable-${feature}`),
@@ -127,7 +127,7 @@ function keepReachable(folder, entries) {
 /** The names that a file of CommonJS in `dist` exports. */
 const exportsOf = (file) => Object.keys(createRequire(import.meta.url)(`${frazil}/dist/${file}`)).sort();
 
-/** What CommonJS gets for the entries whose file has another name. */
+/** The CommonJS files of the entries whose file has another name. */
 const REQUIRED = { index: "node.cjs", workers: "workers-elsewhere.cjs", "workers/segment": "workers-elsewhere.cjs" };
 
 /**

@@ -4,7 +4,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 /** Where a line is broken, in columns. Node prints the whole line of an error that nothing catches. */
 const LINE_LIMIT = 120;
 
-/** What esbuild writes above the statement that tells Node the names of exports. It is never run, so esbuild would remove it. */
+/**
+ * The comment that esbuild writes above the statement that tells Node the names of exports. The statement never runs, so esbuild would
+ * remove it.
+ */
 const NOTE_ON_NAMES = "// Annotate the CommonJS export names for ESM import in node:\n";
 
 /** Makes one import of all that esbuild writes for a file: one for each source that has some. */

@@ -23,7 +23,7 @@ export const RUNNER = [
 /** Cargo reads the manifest of each crate. */
 const CRATES = ["Cargo.toml", "Cargo.lock", "crates"];
 
-/** What the addon, the module and the package are built from. */
+/** The inputs of the addon, the module and the package. */
 const PACKAGE = [...CRATES, "npm", "scripts/build", "scripts/platforms/index.mjs", "LICENSE-MIT", "LICENSE-APACHE"];
 
 /** What tests in JavaScript have in common. */

@@ -19,7 +19,7 @@ const ROOMS = ["base", "core", "generator"];
 const ROOMS_ONCE = ["layout", "testing", "text", "transport/transport.test.mjs"];
 const ONCE = [
   "base/clock.test.mjs",
-  // What errors say on both backends is compared in `base/bad-input.test.mjs`.
+  // `base/bad-input.test.mjs` compares error texts on both backends.
   "base/errors.test.mjs",
   "base/mistakes.test.mjs",
   "base/printed-copies.test.mjs",

@@ -162,7 +162,7 @@ async function closesWithoutCore() {
   });
 }
 
-/** Whether a generator hears that one with a longer lead was opened, of which a predecessor may have issued more. */
+/** Whether a generator hears that one with a longer lead was opened, whose predecessor may have issued more. */
 function beginsLater() {
   ms = Math.ceil(performance.timeOrigin) + 1;
   const ids = new Snowflake({ node: 9, maxLeadMs: 0, maxWaitMs: 0 });
@@ -345,7 +345,7 @@ function hasOwnViews() {
   return reads === 0 && new Set(issued).size === issued.length;
 }
 
-/** Whether no function that a program puts in the place of one of the language gets the memory of a state. */
+/** Whether no function that replaces one of the language gets the memory of a state. */
 async function givesNobodyTheMemory() {
   let isGiven = false;
   const takes = (given) => {

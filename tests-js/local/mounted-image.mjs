@@ -55,7 +55,7 @@ export function mountImage(t, kind, { options = [] } = {}) {
       const ioctl = 'open(F, "<", $ARGV[0]) or die $!; my $how = pack("L", 2); ioctl(F, 0x8004587d, $how) or die $!';
       run("perl", "-e", ioctl, dir);
     },
-    /** Ends the disk after so many bytes, so that all beyond fails with EIO; 0: where the image ends. */
+    /** Ends the disk after that many bytes, so that all beyond fails with EIO; 0: where the image ends. */
     resize(bytes) {
       const [get, set] = ["0x4c05", "0x4c04"]; // LOOP_GET_STATUS64, LOOP_SET_STATUS64: lo_sizelimit is at byte 32
       const ioctl = `open(F, "<", $ARGV[0]) or die $!; my $info = "\\0" x 232; ioctl(F, ${get}, $info) or die $!;

@@ -45,7 +45,7 @@ function toPass(text: string): string {
   return `layout: { epochMs: ${epochMs}, tickMs: ${Number.parseInt(`${tick}`, 10)}, ${unsigned}fields: [${fields.join(", ")}] }`;
 }
 
-/** What is in the way if another generator draws from the same numbers, which it never gives back. */
+/** The obstacle if another generator draws from the same numbers, which it never gives back. */
 function sharedMessage({ sharedWith, freeAtMs }: Refusal, waitMs: number, where: string): string {
   const own =
     freeAtMs === undefined

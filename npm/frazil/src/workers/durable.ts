@@ -60,7 +60,7 @@ const OTHER = "SELECT layout FROM frazil_ceilings WHERE scope = ? AND layout <> 
 
 const ANSWERS: Answers = [CODES, RULES, SUBJECTS];
 
-/** What the storage has for a generator. The core checks it. */
+/** A generator's row in the storage. The core checks it. */
 interface Row {
   readonly mark: unknown;
   readonly untilMs: unknown;
@@ -244,7 +244,7 @@ function spacesOf(ctx: object, storage: ObjectStorage): Spaces {
   return spaces;
 }
 
-/** What the options are unless they are given. `node` and `epochMs` have no default of their own. */
+/** The defaults of the options. `node` and `epochMs` have none here. */
 const DEFAULTS: Options = {
   scope: "default",
   layout: "edge",

@@ -1,6 +1,6 @@
 /**
- * `frazil/workers` outside Cloudflare's runtime: importing works, as for types and tools that look at exports, and use is refused. What
- * needs no such runtime is re-exported from the other entries.
+ * `frazil/workers` outside Cloudflare's runtime: importing works, as for types and tools that look at exports, and use is refused. Exports
+ * that need no such runtime come from the other entries.
  */
 import { LeaseError } from "frazil";
 import type * as workers from "./index.js";

@@ -8,7 +8,7 @@
  * - **One object for each scope**, and one for each tag: `DurableObjectStore` finds it by its name.
  * - **Synchronous**: nothing is awaited between reading and writing, and each operation is a transaction.
  * - **On disk before it is answered**: the runtime holds an answer back until what was written is durable.
- * - **The clock is that of the object**, `Date.now()`.
+ * - **The clock is the object's**, `Date.now()`.
  * - **A new, empty object starts by itself**, with the fence 0: its first `acquire` makes the record. A renewal of a lease that it
  *   does not know proves that it has lost its rows, and has it fenced.
  * - **No incarnation**: a restore to a point in time is not visible to it. Call `fence()` then.
@@ -140,7 +140,7 @@ export class FrazilLeases extends Base {
         // Fenced before any row was made.
         return decideRenew({ ...scope, layout }, undefined, request, moment).answer;
       });
-      // There was a record, or nobody would have a lease: it is lost.
+      // There was a record, or there would be no lease: it is lost.
       return answer ?? { granted: false, reason: "behind", storeNowMs: wallClock() };
     });
   }

@@ -65,7 +65,7 @@ export interface OldTable {
   readonly permission: string;
 }
 
-/** So many of our numbers are taken over at a time. @internal */
+/** The number of our numbers that are taken over at a time. @internal */
 const TAKEN_OVER = 64;
 
 /** Whether a row has the marker, whatever the character set and the collation of its column are. */
@@ -90,10 +90,10 @@ const workerNode = (table: string) => ({
 /** A stamp that no clock reaches: the last millisecond of the year 9999. @internal */
 export const NEVER_MS = 253_402_300_799_999;
 
-/** The name of a row: the namespace, and the number with so many digits. `LPAD` alone would cut off a longer number. */
+/** The name of a row: the namespace, and the number with this many digits. `LPAD` alone would cut off a longer number. */
 const nameOf = (digits: number, number: string) =>
   `CONCAT(:namespace, '.', LPAD(${number}, GREATEST(${digits}, LENGTH(${number})), '0'))`;
-/** By the release of CosId a number has so many digits in the name, which is the primary key. */
+/** The digits of a number in the name, which is the primary key, by release of CosId. */
 const DIGITS = [4, 8];
 
 /**
@@ -119,7 +119,7 @@ const cosIdMachine = (table: string) => ({
     FROM ${table} FORCE INDEX (PRIMARY) LIMIT 0`,
 });
 
-/** So many namespaces an error names. */
+/** The number of namespaces that an error names. */
 const NAMES = 5;
 
 const FROM_RULE =
@@ -149,8 +149,8 @@ const MAX_MACHINE = 9_999_999;
 const refuse = (field: string, value: unknown, rule: string) => configError("INVALID_OPTION", field, value, rule);
 
 /**
- * A table as it stands in a statement, and where its engine is. Without a database it is in that of the tables of Frazil: the
- * connections of two programs of a scope may have others.
+ * A table as it stands in a statement, and where its engine is. Without a database it is in the one of Frazil's tables: the connections of
+ * two programs of a scope may have others.
  */
 function tableOf(field: string, value: unknown): { quoted: string; ofSchema: (column: string) => string } {
   if (typeof value !== "string" || !/^[\w$]{1,64}(\.[\w$]{1,64})?$/.test(value))

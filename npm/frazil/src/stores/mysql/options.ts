@@ -11,7 +11,7 @@ export interface MySqlStoreOptions {
   /** The database of the tables. Default: that of the connection. */
   readonly database?: string;
   /**
-   * How a server is told from the one that replaced it after a failover.
+   * How to tell a server from the one that replaced it after a failover.
    *
    * - `"server"` (default): `server_uuid` on MySQL; `server_id`, host name and port on MariaDB. For leases also when the table of scopes
    *   was made.

@@ -352,7 +352,7 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
     }
   }
 
-  /** Writes, with the old table by which that was decided. */
+  /** Writes, with the old table that the decision was based on. */
   async #writeOf(
     { scope: { oldTable } }: ScopeView<MySqlScope>,
     statement: string,

@@ -1,4 +1,4 @@
-/** The record of a scope as JSON, which etcd, ZooKeeper and documents keep. Some add fields of their own. */
+/** The record of a scope as JSON, which etcd, ZooKeeper and documents keep. Some add their own fields. */
 import { storeRefused } from "../errors.js";
 import type { ScopeRecord } from "./requests.js";
 import type { Scope } from "./rules.js";
