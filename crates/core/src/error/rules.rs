@@ -96,7 +96,7 @@ rules! {
     #[cfg(feature = "abi")]
     NodeGiven = 51, "must be given", "One machine: Snowflake.local(). Several: await lease(store), or number the machines. Workers: await leased(env.FRAZIL, ctx).";
     #[cfg(feature = "abi")]
-    CountReach = 52, "must be at most {max}", "The lead and the wait give no more at once. nextManyAsync() may wait up to maxAsyncWaitMs.";
+    CountReach = 52, "must be at most {max}", "The lead and the wait (maxWaitMs, or maxAsyncWaitMs with await) give no more at once.";
     #[cfg(feature = "abi")]
     KnownStart = 53, "must be \"zero\", \"random\" or \"wrap\"";
 }

@@ -1,4 +1,4 @@
-// Removes what only readers of the source need from a file of `dist`.
+// Makes a file of `dist` smaller: one import for each file that it imports, and none of what only readers of the source need.
 import { readFileSync, writeFileSync } from "node:fs";
 
 /** Where a line is broken, in columns. Node prints the whole line of an error that nothing catches. */
@@ -18,7 +18,10 @@ function mergeImports(text) {
     namesOf.set(from, `${known ? `${known},` : ""}${names}`);
     return known ? "" : all;
   });
-  return first.replace(/^import \{[^}]*\} from ("\..*");$/gm, (_, from) => `import {${namesOf.get(from)}} from ${from};`);
+  return first.replace(
+    /^import \{[^}]*\} from ("\..*");$/gm,
+    (_, from) => `import {${namesOf.get(from)}} from ${from};`,
+  );
 }
 
 /** The same for CommonJS, where each is a variable. */
@@ -36,10 +39,10 @@ function mergeRequires(text) {
 }
 
 /**
- * Removes white space and comments, since neither npm nor wrangler minifies. esbuild takes the marks of what bundlers may leave out for
- * comments too, so meanwhile each is an operand.
+ * Merges imports, and removes white space and comments, since neither npm nor wrangler minifies. esbuild takes the marks of what bundlers
+ * may leave out for comments too, so meanwhile each is an operand.
  */
-export async function removeWhiteSpace(file, { transform }) {
+export async function compact(file, { transform }) {
   const text = mergeRequires(mergeImports(readFileSync(file, "utf8")));
   const [program, names = ""] = text.split(NOTE_ON_NAMES);
   const marked = program.replaceAll("/* @__PURE__ */ ", "__PURE__ + ");
