@@ -299,7 +299,7 @@ test("init refuses what cannot be right, and says what to do", async (t) => {
   await refused(
     of({ namespace: "o", table: "machines" }),
     "STORE_REFUSED",
-    /nodeIdsFrom names the table machines, which does not exist/,
+    /the table machines of nodeIdsFrom does not exist/,
   );
   const narrow = { ...LAYOUT, fields: LAYOUT.fields.map((f) => (f.kind === "node" ? { ...f, bits: 3 } : f)) };
   await refused({ layout: narrow, ...of({ namespace: NAMESPACE }) }, "INVALID_OPTION", /8.*cosid_machine/);

@@ -109,26 +109,29 @@ function copiesHere(): string | undefined {
 }
 
 const isolateWarning = (node: number | "none"): string =>
-  `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`;
+  `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others\nUse leased() or, in a Durable Object, durable() of frazil/workers. Or pass unshared: true if no other isolate has it.`;
 
 function pageWarning(node: number | "none"): string | undefined {
   if (!isInPage()) return undefined;
   if (isInWorker()) return isolateWarning(node);
-  return `node is ${node} in a page: tabs and workers with one node id repeat each other's IDs. Mint on your server, or give each tab its own and pass unshared: true`;
+  return `node is ${node} in a page: tabs and workers with one node id repeat each other's IDs\nMint on your server, or give each tab its own node id and pass unshared: true.`;
 }
 
 const edgeWarning = (node: number | "none"): string =>
-  `node is ${node} in an edge route: it shares nothing with the server and with other edge routes, and each one with it repeats the IDs of the others. Mint in a route that runs on Node, or pass unshared: true if nothing else has it`;
+  `node is ${node} in an edge route: it shares nothing with the server and with other edge routes, and each one with it repeats the IDs of the others\nMint in a route that runs on Node, or pass unshared: true if nothing else has it.`;
 
 function copiesWarning(node: number | "none"): string | undefined {
   const copies = copiesHere();
   return (
     copies &&
-    `node is ${node} in one of ${copies}, which repeat each other's IDs if they have one node id. Use Snowflake.local(), or give each its own and pass unshared: true`
+    `node is ${node} in one of ${copies}, which repeat each other's IDs if they have one node id\nUse Snowflake.local(), or give each its own node id and pass unshared: true.`
   );
 }
 
-/** What is wrong with a static node id where a program runs in several places that share nothing, as far as that is known. @internal */
+/**
+ * What is wrong with a static node id where a program runs in several places that share nothing, as far as that is known, and after a
+ * line break what to do. @internal
+ */
 export const staticNodeWarning = (node: number | "none"): string | undefined =>
   Host.FILES
     ? copiesWarning(node)
@@ -170,7 +173,7 @@ export function readHealth(
   const endsAt = new Date(endMs);
   const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
   const wrong = staticNode === undefined ? undefined : staticNodeWarning(staticNode);
-  if (wrong !== undefined) warnings.push(wrong);
+  if (wrong !== undefined) warnings.push(wrong.replace("\n", ". "));
   // The compiler does not see that there is a refusal exactly if the status is not 0.
   const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings } as Health;
   if (!Host.FILES || file === undefined) return health;
@@ -178,8 +181,8 @@ export function readHealth(
   if (file.distrustedMs > 0) warnings.push(ahead);
   if (file.blind)
     warnings.push(
-      "a directory above the state file may not be read, so a start waits 3 s: let this user read it, or pass another dir",
+      "a directory above the state file may not be read, so a start waits 3 s. Let this user read it, or pass another dir.",
     );
-  if (!file.locked) warnings.push("the state is not locked in memory: raise the limit (ulimit -l, LimitMEMLOCK)");
+  if (!file.locked) warnings.push("the state is not locked in memory. Raise the limit (ulimit -l, LimitMEMLOCK).");
   return { ...health, file };
 }

@@ -357,8 +357,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       const wrong = this.#isStatic && !isWarned ? staticNodeWarning(this.#node ?? "none") : undefined;
       if (wrong !== undefined) {
         isWarned = true;
-        if (Host.FILES) process.emitWarning(`frazil: ${wrong}`, { code: "FRAZIL_STATIC_NODE" });
-        else console.warn(`frazil: ${wrong}`);
+        const [fact, detail] = wrong.split("\n") as [string, string];
+        if (Host.FILES) process.emitWarning(`frazil: ${fact}`, { code: "FRAZIL_STATIC_NODE", detail });
+        else console.warn(`frazil: ${fact}. ${detail}`);
       }
     }
     // The node id of a lease is no other generator's, whatever the backend.

@@ -351,9 +351,9 @@ export abstract class SegmentHolder {
     const { problem } = this;
     this.#readNext(SegmentCall.STATUS);
     const left = this.#left + this.ahead;
-    let what = "every number is used";
+    let what = "all numbers are used";
     if (this.#isNew) what = "no number was allocated yet";
-    else if (left > 0) what = `the call wants ${count} numbers, of which ${left} are there,`;
+    else if (left > 0) what = `the segment has ${left} of the ${count} numbers that the call wants,`;
     const why = problem?.message ?? "the store has not answered yet";
     const fewer = !this.#isNew && left > 0 ? " Ask for fewer, or raise maxStep." : "";
     const retryAfterMs = this.#retryMs;

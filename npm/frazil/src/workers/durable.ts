@@ -11,7 +11,7 @@
 import { Layout, type LayoutInput, Snowflake, type SnowflakeOptions } from "frazil";
 import { drawRandom } from "../asking/kernel-random.js";
 import { wallClock } from "../base/clock.js";
-import { configError, type FrazilError, LeaseError } from "../base/errors.js";
+import { configError, type FrazilError, LeaseError, oneLine } from "../base/errors.js";
 import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
 import { Slot } from "../generated/abi.js";
 import { CeilingCall, CODES, RULES, SUBJECTS } from "../generated/lease.js";
@@ -89,8 +89,8 @@ function tableError(error: unknown): FrazilError {
   )
     return sqlError(error);
   return storeRefused(
-    `the table frazil_ceilings of this object is not the one that durable() makes (SQLite: ${message}): rename yours, or drop it if ` +
-      `nothing needs the IDs that it covers`,
+    `the table frazil_ceilings of this object is not the one that durable() makes (SQLite: ${oneLine(message)})\nRename yours, or ` +
+      "drop it if nothing needs the IDs that it covers.",
     error,
   );
 }
@@ -318,7 +318,7 @@ export function durable<const L extends LayoutInput = "edge">(
       "STATE_CONFLICT",
       "layout",
       of,
-      `must be that of the generator that this object has for the scope "${scope}": ${before}`,
+      `must be that of this object's generator for the scope "${scope}", ${before}`,
     );
   }
   const key = `${scope} ${number}`;

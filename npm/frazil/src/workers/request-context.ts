@@ -83,8 +83,8 @@ export function requireRequest(used: string, example: string): void {
   }
 }
 
-/** An option in a message. */
-const textOf = (value: unknown) => (value === undefined ? "which did not give it" : show(value));
+/** What an option must be. */
+const textOf = (value: unknown) => (value === undefined ? "left out" : show(value));
 
 /** What an option means, equal for equal options, with its default if it was not given. */
 type MeaningOf = (name: string, options: Options) => unknown;
@@ -114,6 +114,6 @@ export function checkSame(
 ): void {
   const [name, before] = differenceOf(first, given, meaningOf) ?? [];
   if (name === undefined) return;
-  const rule = `must be as in the first call of ${call}, ${textOf(before)}\nAn isolate has one ${why}.`;
+  const rule = `must be ${textOf(before)}, as in the first call of ${call}\nAn isolate has one ${why}.`;
   throw configError("STATE_CONFLICT", name, given?.[name], rule);
 }

@@ -18,7 +18,7 @@
  * Not seen: two functions that do not keep their rules. `frazil/testing/lease-contract` tests them.
  */
 
-import { FrazilError } from "../../base/errors.js";
+import { FrazilError, saidOf } from "../../base/errors.js";
 import type { HostAbortSignal } from "../../base/host-types.js";
 import { untilAborted } from "../../base/wait.js";
 import { SECONDS_END, SECONDS_START } from "../../generated/layouts.js";
@@ -136,8 +136,7 @@ function timeOf(value: unknown): number {
   const nowMs = wholeOf("nowMs", value);
   const unit =
     nowMs >= SECONDS_START && nowMs < SECONDS_END ? "seconds" : nowMs >= MICROSECONDS_START && "microseconds";
-  if (unit)
-    throw storeRefused(`nowMs is ${nowMs} in the answer of read(): must be Unix milliseconds\nIs it in ${unit}?`);
+  if (unit) throw storeRefused(saidOf("nowMs of read()", `must be Unix milliseconds\nIs it in ${unit}?`, `${nowMs}`));
   return nowMs;
 }
 
@@ -309,17 +308,13 @@ class DocumentTable implements LeaseTable<DocumentScope, DocumentRow> {
     const { texts, nowMs, incarnation } = (found ?? {}) as Partial<DocumentsRead>;
     if (!Array.isArray(texts) || texts.length !== keys.length)
       throw storeRefused(
-        `read() must resolve to { texts, nowMs, incarnation } with ${keys.length} texts, one for each key`,
+        `read() must resolve to { texts, nowMs, incarnation } with as many texts as keys (${keys.length})`,
       );
     for (const text of texts)
       if (typeof text !== "string" && text !== null && text !== undefined)
-        throw storeRefused(
-          `read() resolved to ${described(text)} among the texts: must be a string, or null for no document`,
-        );
+        throw storeRefused(saidOf("each text of read()", "must be a string, or null for no document", described(text)));
     if (typeof incarnation !== "string" || incarnation === "")
-      throw storeRefused(
-        `incarnation is ${described(incarnation)} in the answer of read(): must be a text that is not empty`,
-      );
+      throw storeRefused(saidOf("incarnation of read()", "must be a string that is not empty", described(incarnation)));
     return { texts: texts.map((text) => text ?? null), nowMs: timeOf(nowMs), incarnation };
   }
 
@@ -327,7 +322,9 @@ class DocumentTable implements LeaseTable<DocumentScope, DocumentRow> {
     const done = await this.#answered("replace", () => this.#documents.replace(changes, incarnation, signal), signal);
     // A result object of a driver would be taken for success.
     if (typeof done !== "boolean")
-      throw storeRefused(`replace() resolved to ${described(done)}: must be true or false, whether it wrote the texts`);
+      throw storeRefused(
+        saidOf("replace()", "must resolve to true or false, whether it wrote the texts", described(done)),
+      );
     this.#unwritten = done ? 0 : this.#unwritten + 1;
     return done;
   }

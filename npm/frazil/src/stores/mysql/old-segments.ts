@@ -285,7 +285,7 @@ class OldSegments implements SegmentStore {
     if (row.isMissing) throw this.#missing(row, tag, above);
     if (rows.length > 1)
       throw storeRefused(
-        `the table ${row.table} has more than one row with ${row.where}: must have one, and a unique key on ${this.#generator.tag}`,
+        `the table ${row.table} has more than one row with ${row.where}\nIt must have one, and a unique key on ${this.#generator.tag}.`,
       );
     checkCounter(columns, row.table, this.#generator.counter, `Stop ${this.name} before. `);
     return row;

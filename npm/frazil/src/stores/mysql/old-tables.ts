@@ -1,5 +1,5 @@
 /**
- * Node ids from the table of another generator, for a fleet that is replaced one process at a time: `docs/guides/migrating/fleets.md`.
+ * Node ids from the table of another generator, for a fleet that is replaced one process at a time: the page "Migrating a fleet".
  *
  * Rows, grants and fences are in the tables of Frazil. Only the numbers come from the old table: a new node id is a row that is
  * inserted there as the old generator inserts one, so that none of its processes gets the number as well.
@@ -13,11 +13,11 @@
  */
 
 import { drawRandom } from "../../asking/kernel-random.js";
-import { type ConfigError, configError } from "../../base/errors.js";
+import { type ConfigError, configError, oneLine, saidOf } from "../../base/errors.js";
 import { checkKeys } from "../../base/option-keys.js";
 import { PackageRule } from "../../base/package-rules.js";
 import { optionError } from "../kit/argument-errors.js";
-import { messageOf, storeRefused } from "../kit/errors.js";
+import { storeRefused } from "../kit/errors.js";
 
 /** The table that new node ids come from. */
 export interface NodeIdsFrom {
@@ -271,6 +271,9 @@ export function recordedTable(scope: string, text: string): OldTable {
     // As it is there: each read compares it, and a person may have written it in another way.
     return { ...tableWithMarker(from, marker), text };
   } catch (error) {
-    throw storeRefused(`node_ids_from is ${text} in the record of the scope "${scope}": ${messageOf(error)}`, error);
+    throw storeRefused(
+      saidOf(`node_ids_from of the scope "${scope}"`, "must be as init() wrote it", oneLine(text)),
+      error,
+    );
   }
 }

@@ -24,7 +24,7 @@ export interface MySqlStoreOptions {
 /** What `init` is given. */
 export interface MySqlInitOptions extends InitOptions {
   /**
-   * The table that a fleet of UidGenerator or CosId takes its node ids from, to mint beside it: `docs/guides/migrating/fleets.md`. New node
+   * The table that a fleet of UidGenerator or CosId takes its node ids from, to mint beside it: see the page "Migrating a fleet". New node
    * ids then come from there, so `nodes` is not given. `"none"`: the store numbers them itself, although the database has
    * such a table.
    */

@@ -161,9 +161,9 @@ export function waitOf(client: unknown): string | undefined {
   const given = client as Record<string, unknown>;
   const { totalCount, idleCount, waitingCount, _connected: isConnected, _connecting: isConnecting } = given;
   if (isConnected === false && isConnecting === false)
-    return "the Client of pg was never connected, and waits for ever\nawait client.connect().";
+    return "the Client of pg was never connected, and waits for ever\nCall await client.connect() first.";
   if (typeof waitingCount !== "number" || waitingCount === 0 || idleCount !== 0) return undefined;
-  return `all ${totalCount} connections of the pool are in use, and ${waitingCount} calls wait for one\nThe database does not answer, or other statements use them. Give leases and segments their own pool.`;
+  return `the pool has no free connection (in use: ${totalCount}, waiting: ${waitingCount})\nThe database does not answer, or other statements use them. Give leases and segments their own pool.`;
 }
 
 /** A client of a pool, which reports the end of its connection while it is lent: without a listener, the process would end. */

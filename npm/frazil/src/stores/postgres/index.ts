@@ -307,14 +307,14 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
         error,
       );
     }
-    if (state === FAILED_TRANSACTION) return storeRefused(`${reported}: ${TRANSACTION_RULE}`, error);
+    if (state === FAILED_TRANSACTION) return storeRefused(`${reported}, since ${TRANSACTION_RULE}`, error);
     if (state === "25006" || lack === "writes")
       return storeRefused(
         `${reported}\nThis server takes no writes from here: it is a read-only replica, or transactions are read-only by default. Connect to the primary.`,
         error,
       );
     if (state === "23502" && columnOf(error) === "incarnation")
-      return storeRefused(`${reported}: ${NO_INCARNATION}`, error);
+      return storeRefused(`${reported}, since ${NO_INCARNATION}`, error);
     if (lack === "incarnation")
       return storeRefused(
         `${reported}\nThis server cannot say which incarnation it is (Aurora, CockroachDB). Pass the option incarnation: ` +

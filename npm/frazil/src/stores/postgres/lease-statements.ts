@@ -259,7 +259,7 @@ export const tableIn = (
  */
 export const localTables = (prefix: string, tables: readonly string[]) => ` || (
       SELECT coalesce(max((oid::regclass::text ||
-        ' is a foreign table or a view, or has a part that is one: use the table itself, on its server')::int)::text, '')
+        ' is a foreign table or a view, or has a part that is one')::int)::text, '')
       FROM pg_class
       WHERE oid IN (${tables.map((table) => `to_regclass('${prefix}frazil_${table}')`).join(", ")})
         AND (relkind NOT IN ('r', 'p') OR relhassubclass AND EXISTS (

@@ -329,7 +329,7 @@ function errorOf(error: unknown): LeaseError {
   const code = codeOf(message);
   if (code === "")
     return storeUnavailable(
-      `Redis did not answer: ${message.replace(/\.$/, "")}\nWas the client ever connected? await client.connect().`,
+      `Redis did not answer: ${message.replace(/\.$/, "")}\nWas the client ever connected? Call await client.connect() first.`,
       error,
     );
   const reported = `Redis answered ${message}`;

@@ -10,7 +10,7 @@
  * - **The znode in Leaf's folder has the end of the window as its time**, so Leaf's start check says no until then.
  */
 
-import { type ConfigError, configError } from "../../base/errors.js";
+import { type ConfigError, configError, saidOf } from "../../base/errors.js";
 import { checkKeys } from "../../base/option-keys.js";
 import { allNodes } from "../../layout/default-nodes.js";
 import { checkGiven, optionError } from "../kit/argument-errors.js";
@@ -307,7 +307,7 @@ function endpointOf(path: string, text: string): Endpoint {
   }
   if (!Number.isSafeInteger(endpoint?.timestamp))
     throw storeRefused(
-      `the znode ${path} has the text ${JSON.stringify(text.slice(0, 200))}: must be {ip, port, timestamp} of Leaf`,
+      saidOf(`the znode ${path}`, "must have { ip, port, timestamp } of Leaf", JSON.stringify(text.slice(0, 200))),
     );
   return endpoint as Endpoint;
 }

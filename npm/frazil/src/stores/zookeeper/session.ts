@@ -136,8 +136,8 @@ const SAME_CLIENT =
 
 const CLOSED = "close() was called on this store\nMake another one.";
 // Without `connect()`, after `close()` and after an unobserved expiry it looks the same.
-const NO_SESSION =
-  "the ZooKeeper client has no session\nCheck its address, and that a server with a quorum runs there. It connects by itself if " +
+const noSession = (since = "") =>
+  `the ZooKeeper client has no session${since}\nCheck its address, and that a server with a quorum runs there. It connects by itself if ` +
   "connect() was called, and not after close().";
 const HIDDEN_ACL =
   "the ACL of the scope is hidden from the client, which lacks the permission a (admin) on its znodes\nNo znode can be made with " +
@@ -280,7 +280,7 @@ export class Session {
         if (this.#make !== undefined && isOld) {
           this.#patienceMs *= 2;
           dead.add(client);
-        } else if (now - started > ANSWER_MS) throw storeUnavailable(`no session for ${ANSWER_MS} ms: ${NO_SESSION}`);
+        } else if (now - started > ANSWER_MS) throw storeUnavailable(noSession(` for ${ANSWER_MS} ms`));
         else await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       }
     }
@@ -290,7 +290,7 @@ export class Session {
   waitsFor(): string | undefined {
     if (this.#making !== undefined) return "the function that makes a ZooKeeper client has not returned one yet";
     const client = this.#client;
-    return client === undefined || client.getState().code === CONNECTED ? undefined : NO_SESSION;
+    return client === undefined || client.getState().code === CONNECTED ? undefined : noSession();
   }
 
   /** Closes the client, if it is one of the function. Nothing is asked of ZooKeeper after that. */

@@ -132,13 +132,11 @@ export function recordOf(options: InitOptions, nodesByDefault = leasedNodes): Sc
   const layout = Layout.from(given);
   const { nodes: count, lastDate } = layout.plan();
   const last = count - 1;
-  if (lastDate.getTime() < wallClock())
-    throw configError(
-      "INVALID_OPTION",
-      "layout",
-      typeof given === "string" ? given : layoutText(layout),
-      `must not be over, as since ${lastDate.toISOString()}\n${OVER_RULE}`,
-    );
+  if (lastDate.getTime() < wallClock()) {
+    const value = typeof given === "string" ? given : layoutText(layout);
+    const rule = `the time of the layout "${value}" ended on ${lastDate.toISOString()}\n${OVER_RULE}`;
+    throw configError("INVALID_OPTION", "layout", value, rule);
+  }
   const all = nodesByDefault(count);
   const { from = all.from, to = all.to } =
     nodes === undefined ? {} : checkKeys("INVALID_OPTION", "nodes", nodes, "from, to");

@@ -3,6 +3,7 @@
  * condition that it is unchanged.
  */
 
+import { saidOf } from "../../../base/errors.js";
 import type { AllocateRequest, Allocation } from "../../segment-store.js";
 import { isWholeColumn } from "../answer-rows.js";
 import { storeRefused } from "../errors.js";
@@ -107,14 +108,25 @@ export function tagRecordOf(
 ): TagRecord {
   const refused = (field: string, value: unknown, rule: string) =>
     storeRefused(
-      `${field} is ${JSON.stringify(String(value).slice(0, 80))} in the record of the tag ${JSON.stringify(tag)} in ${place}, which was changed ` +
-        `by hand: must be ${rule}`,
+      saidOf(
+        `${field} of the tag ${JSON.stringify(tag)} in ${place}`,
+        `must be ${rule}`,
+        JSON.stringify(String(value).slice(0, 80)),
+      ),
     );
   if (!isWholeColumn(next))
-    throw refused(counter, next, "an integer\nSet it to a number above every number that was handed out.");
+    throw refused(
+      counter,
+      next,
+      "an integer\nIt was changed by hand. Set it to a number above every number that was handed out.",
+    );
   const list = listIn(recent);
   if (list === undefined)
-    throw refused("recent", recent, "a list of [process, attempt, first number, count]\nSet it to [].");
+    throw refused(
+      "recent",
+      recent,
+      "a list of [process, attempt, first number, count]\nIt was changed by hand. Set it to [].",
+    );
   const record = {
     next: BigInt(next),
     incarnation,
@@ -126,8 +138,8 @@ export function tagRecordOf(
     throw refused(
       counter,
       next,
-      `${lost.first + BigInt(lost.count)} or more, since it has a range of ${lost.count} numbers from ${lost.first} on\nThat would be allocated ` +
-        "again. Set it to a number above every number that was handed out, and look for what moves it down, such as a trigger.",
+      `${lost.first + BigInt(lost.count)} or more, since the numbers up to ${lost.first + BigInt(lost.count) - 1n} were allocated\n` +
+        "It was changed by hand. Set it to a number above every number that was handed out, and look for what moves it down, such as a trigger.",
     );
   return record;
 }

@@ -103,7 +103,7 @@ export async function makeTagIn(store: NamedStore, table: TagTable, options: Tag
  */
 export function tagMissing(store: NamedStore, tag: string, place: string, above: bigint): LeaseError {
   const name = JSON.stringify(tag);
-  const missing = `the ${store.name} store has no record of the tag ${name}. It looked in ${place}\n`;
+  const missing = `the ${store.name} store has no record of the tag ${name} in ${place}\n`;
   const remedy =
     above > 0n
       ? `It is not new: this process has had numbers up to ${above - 1n}, so its record was deleted, or is in another place. Restore it. ` +
