@@ -19,7 +19,16 @@ export const CONTRACTS = ["testing/lease-contract", "testing/segment-contract"];
 const NEUTRAL = ["decode", "text", "transport", "lease", "segment"];
 
 /** All entries besides the main one. */
-export const ENTRIES = ["layout", ...NEUTRAL, ...STORES, ...STORES_OF_NODE, ...CONTRACTS, "workers", "workers/segment", "native"];
+export const ENTRIES = [
+  "layout",
+  ...NEUTRAL,
+  ...STORES,
+  ...STORES_OF_NODE,
+  ...CONTRACTS,
+  "workers",
+  "workers/segment",
+  "native",
+];
 
 /** The source of an entry or of another bundle. */
 export const sourceOf = (entry) =>

@@ -12,13 +12,13 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { posix } from "node:path";
+import { PLATFORM_HERE, PLATFORMS } from "../platforms/index.mjs";
+import { ask, root, run, step } from "../shell.mjs";
 import { BUNDLES, CONTRACTS, ENTRIES, NATIVE_FILES, sourceOf, WASM_IMPORTS } from "./bundles.mjs";
 import { writeReadme } from "./readme.mjs";
-import { PLATFORM_HERE, PLATFORMS } from "../platforms/index.mjs";
 import { releaseEnvironment } from "./reproducible.mjs";
 import { sharing } from "./sharing.mjs";
 import { removeWhiteSpace } from "./white-space.mjs";
-import { ask, root, run, step } from "../shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
 const frazil = `${root}npm/frazil`;
@@ -157,7 +157,10 @@ function writeDeclarations(dist) {
     const path = JSON.stringify(from.startsWith(".") ? from : `./${from}`);
     // With the names of what is no type, but for internal ones: the compiler suggests a name to a program with a default import if it is
     // in this file.
-    const declared = readFileSync(`${dist}/types/${declarationsOf(entry)}.d.ts`, "utf8").replace(/\/\*\*[\s\S]*?\*\/|from ".*"/g, "");
+    const declared = readFileSync(`${dist}/types/${declarationsOf(entry)}.d.ts`, "utf8").replace(
+      /\/\*\*[\s\S]*?\*\/|from ".*"/g,
+      "",
+    );
     const values = entry === "native" ? [] : exportsOf(REQUIRED[entry] ?? `${entry}.cjs`);
     const names = values.filter((name) => new RegExp(`\\b${name}\\b`).test(declared)).join(", ");
     const all = `export * from ${path};\n${names && `export { ${names} } from ${path};\n`}`;
@@ -254,7 +257,8 @@ async function buildPackage() {
   }
   for (const [file, text] of Object.entries(NATIVE_FILES)) writeFileSync(`${dist}/${file}`, `${text}\n`);
   const platformPackages = PLATFORMS.map(({ name }) => `${root}npm/${name}`);
-  for (const platformPackage of platformPackages) copyFileSync(`${frazil}/THIRD-PARTY.md`, `${platformPackage}/THIRD-PARTY.md`);
+  for (const platformPackage of platformPackages)
+    copyFileSync(`${frazil}/THIRD-PARTY.md`, `${platformPackage}/THIRD-PARTY.md`);
   for (const folder of [frazil, ...platformPackages]) {
     for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(`${root}${licence}`, `${folder}/${licence}`);
   }

@@ -1,8 +1,8 @@
 // For esbuild: what a bundle imports from another file of `dist` rather than contain it.
 import { readFileSync } from "node:fs";
 import { posix, relative } from "node:path";
-import { ENTRIES, sourceOf } from "./bundles.mjs";
 import { root } from "../shell.mjs";
+import { ENTRIES, sourceOf } from "./bundles.mjs";
 
 const src = `${root}npm/frazil/src`;
 

@@ -15,7 +15,10 @@ function mergeImports(text) {
     namesOf.set(from, `${known ? `${known},` : ""}${names}`);
     return known ? "" : all;
   });
-  return first.replace(/^import \{[^}]*\} from ("\..*");$/gm, (_, from) => `import {${namesOf.get(from)}} from ${from};`);
+  return first.replace(
+    /^import \{[^}]*\} from ("\..*");$/gm,
+    (_, from) => `import {${namesOf.get(from)}} from ${from};`,
+  );
 }
 
 /** The same for CommonJS, where each is a variable. */

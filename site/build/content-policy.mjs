@@ -17,11 +17,11 @@ export class InlineScripts {
   moved(html) {
     return html
       .replaceAll(/ style="(?:position:relative|--vp-vh:0px);"/g, "")
-.replaceAll(/<script([^>]*)>([^<]+)<\/script>/g, (_, attributes, text) => {
-      const name = `assets/inline.${hashOf(text)}.js`;
-      this.#files.set(name, text);
-      return `<script${attributes} src="${this.#base}${name}"></script>`;
-    });
+      .replaceAll(/<script([^>]*)>([^<]+)<\/script>/g, (_, attributes, text) => {
+        const name = `assets/inline.${hashOf(text)}.js`;
+        this.#files.set(name, text);
+        return `<script${attributes} src="${this.#base}${name}"></script>`;
+      });
   }
 
   write(folder) {
