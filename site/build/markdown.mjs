@@ -1,9 +1,9 @@
 // What the site needs of the pages and GitHub does not.
 
 /** The decoder of the first page. Its content is shown where the element cannot be: without JavaScript. */
-const DECODER = `<h2 id="decode-an-id" tabindex="-1">Decode an ID</h2>
-<frazil-decoder><p>The decoder needs JavaScript. In a terminal: <code>npx frazil decode ID</code></p></frazil-decoder>
-`;
+const DECODER = `## Decode an ID
+
+<frazil-decoder><p>The decoder needs JavaScript. In a terminal: <code>npx frazil decode ID</code></p></frazil-decoder>`;
 
 const withoutBraces = (html) => html.replaceAll("{{", "&#123;&#123;");
 
@@ -15,8 +15,19 @@ function eachToken(tokens, visit) {
   }
 }
 
-export function editMarkdown(md, outside) {
-  md.core.ruler.push("site", ({ tokens, env, Token }) => {
+/** What the site adds to pages, after their first paragraph. `exported`: the pages of the entries of the package. */
+const additions = (exported) => ({
+  "index.md": DECODER,
+  "reference/api.md": `Every export: ${exported.map(({ specifier, page }) => `[\`${specifier}\`](api/${page})`).join(", ")}.`,
+});
+
+export function editMarkdown(md, outside, exported) {
+  const added = additions(exported);
+  md.core.ruler.before("normalize", "additions", (state) => {
+    const text = added[state.env.relativePath];
+    if (text !== undefined) state.src = state.src.replace(/^(# .*\n\n[\s\S]*?\n\n)/, `$1${text}\n\n`);
+  });
+  md.core.ruler.push("site", ({ tokens, env }) => {
     eachToken(tokens, (token) => {
       const style = token.attrGet("style");
       // Columns of tables: a policy without 'unsafe-inline' forbids the attribute.
@@ -25,17 +36,15 @@ export function editMarkdown(md, outside) {
         token.attrJoin("class", `align-${style.slice("text-align:".length)}`);
       }
       if (token.type !== "link_open") return;
+      const label = token.attrGet("aria-label");
+      // The anchor that a heading names is no part of it.
+      if (label !== null) token.attrSet("aria-label", label.replace(/ \{#[^}]*\}/, ""));
       const link = outside.linkOf(env.relativePath, token.attrGet("href"));
       if (link === undefined) return;
       token.attrSet("href", link);
       // The router of the site only knows its pages.
       token.attrSet("target", "_self");
     });
-    if (env.relativePath !== "index.md") return;
-    const decoder = new Token("html_block", "", 0);
-    decoder.content = DECODER;
-    const [first] = [...tokens.keys()].filter((at) => tokens[at].type === "paragraph_close" && tokens[at].level === 0);
-    tokens.splice(first + 1, 0, decoder);
   });
   // Vue would take {{ for its own.
   for (const rule of ["text", "code_inline"]) {

@@ -40,7 +40,7 @@ export const PAGES = [
   "README.md",
   ...readdirSync(join(root, "docs"), { recursive: true })
     .map((name) => `docs/${name.replaceAll("\\", "/")}`)
-    .filter((name) => name.endsWith(".md") && !/^docs\/(proofs|reference\/benchmarks)\//.test(name))
+    .filter((name) => name.endsWith(".md") && !/^docs\/(proofs|reference\/(api|benchmarks))\//.test(name))
     .sort(),
 ];
 /**
