@@ -5,6 +5,7 @@ import { defineConfig } from "vitepress";
 import { codeColours } from "../build/code-colours.mjs";
 import { dataUrlsToFiles, InlineScripts } from "../build/content-policy.mjs";
 import { writeExports } from "../build/exports.mjs";
+import { writeTextsForAssistants } from "../build/llms.mjs";
 import { editMarkdown } from "../build/markdown.mjs";
 import { chapters, isRecord, sidebar } from "../build/navigation.mjs";
 import { OutsideFiles } from "../build/outside-files.mjs";
@@ -74,6 +75,7 @@ export default defineConfig({
   transformHtml: (html) => scripts.moved(html).replace("<body>", `<body>${NO_SCRIPT}`),
   buildEnd({ outDir }) {
     scripts.write(outDir);
+    writeTextsForAssistants(outDir, base);
     outside.write(outDir);
     colours?.write(outDir);
   },

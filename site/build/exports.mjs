@@ -68,8 +68,7 @@ function readDeclarations(file) {
     } else if (star !== undefined) all.push(pathOf(star));
     else if (!/^(import "|import type \w|declare global)/.test(code)) throw new Error(`${file}: ${code}`);
   }
-  const [, about] = new RegExp(`^(${COMMENT})(?=import|export (type )?[{*]|\\/\\*\\*)`).exec(text) ?? [];
-  return { declared, names, exported, all, about };
+  return { declared, names, exported, all };
 }
 
 const read = new Map();
@@ -134,6 +133,12 @@ function entryOf(declaration) {
   return [`## \`${name}\` {#${anchorOf(name)}}`, ...texts].filter((text) => text !== "").join("\n\n");
 }
 
+/** What a source says at its head. The compiler leaves it out if an import follows. */
+function aboutOf(file) {
+  const source = readFileSync(fromRoot(`npm/frazil/src/${file.replace(/\.d\.ts$/, ".ts")}`), "utf8");
+  return prose(new RegExp(`^${COMMENT}`).exec(source)[0]);
+}
+
 /** The entries, by their specifier, with their exports. Those for tests are last, since they export types of the others again. */
 export function entries() {
   const { exports } = JSON.parse(readFileSync(fromRoot("npm/frazil/package.json"), "utf8"));
@@ -145,7 +150,7 @@ export function entries() {
     const file = path === "." ? "index.d.ts" : `${path.slice(2)}/index.d.ts`;
     const page = path === "." ? "frazil.md" : `${path.slice(2).replaceAll("/", "-")}.md`;
     const folder = file.replace(/index\.d\.ts$/, "") || file;
-    const about = prose(fileOf(file).about);
+    const about = aboutOf(file);
     return { specifier: `frazil${path.slice(1)}`, page, folder, about, exported: exportsOf(file) };
   });
 }

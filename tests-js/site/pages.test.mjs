@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { allPages, deadLinks, parsed } from "./links.mjs";
-import { pages, startSite } from "./site.mjs";
+import { dist, pages, startSite } from "./site.mjs";
 
 const axe = readFileSync(
   fileURLToPath(new URL("../../site/node_modules/axe-core/axe.min.js", import.meta.url)),
@@ -24,6 +24,19 @@ test("every link and every anchor answers", () => {
   assert.deepEqual(deadLinks(all), []);
   const broken = new Map(all).set("/broken.html", parsed('<a href="/gone.html"></a><a href="/start.html#gone"></a>'));
   assert.deepEqual(deadLinks(broken), ["/broken.html: /gone.html", "/broken.html: /start.html#gone (no such anchor)"]);
+});
+
+test("llms.txt has every page but the records of runs, with a sentence and a link that answers", () => {
+  const lines = [...readFileSync(`${dist}/llms.txt`, "utf8").matchAll(/^- \[(.+)\]\((\/.*\.html)\): (.{15,}\.)$/gm)];
+  const linked = lines.map(([, , link]) => link.replace(/index\.html$/, ""));
+  const isRecord = (path) => /^\/(proofs|reference\/benchmarks)\//.test(path);
+  assert.deepEqual(
+    linked.toSorted(),
+    pages().filter((path) => path !== "/" && !isRecord(path)),
+  );
+  const full = readFileSync(`${dist}/llms-full.txt`, "utf8");
+  for (const heading of ["\n# Leases", "\n# frazil/lease\n", "\n## `LeaseStore`"])
+    assert.ok(full.includes(heading), heading);
 });
 
 /** What axe finds that keeps somebody from reading. */
