@@ -50,6 +50,7 @@ export const PAGES = [
  */
 export const RUN_BY = {
   "docs/guides/databases.md": "tests-js/pages/databases.test.mjs",
+  "docs/guides/frameworks.md": "tests-js/pages/frameworks.test.mjs",
   "docs/guides/leases.md": "tests-js/stores/first-minute.test.mjs",
   "docs/guides/migrating/index.md": "tests-js/pages/migrating.test.mjs",
   "docs/guides/migrating/segments.md": "tests-js/stores/migrating/segments-page.test.mjs",
