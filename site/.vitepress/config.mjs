@@ -51,6 +51,7 @@ export default defineConfig({
   appearance: { disableTransition: false },
   head: [
     ["link", { rel: "icon", href: `${base}icon.svg`, type: "image/svg+xml" }],
+    ["noscript", {}, `<link rel="stylesheet" href="${base}no-script.css">`],
     ...(colours === undefined ? [] : [["link", { rel: "stylesheet", href: `${base}assets/code.css` }]]),
   ],
   markdown: {

@@ -1,4 +1,5 @@
 // What the site needs of the pages and GitHub does not.
+import { withCodeGroups } from "./code-groups.mjs";
 
 /** The decoder of the first page. Its content is shown where the element cannot be: without JavaScript. */
 const DECODER = `## Decode an ID
@@ -15,17 +16,25 @@ function eachToken(tokens, visit) {
   }
 }
 
-/** What the site adds to pages, after their first paragraph. `exported`: the pages of the entries of the package. */
+/** What the site adds to pages, each before a text of the page. `exported`: the pages of the entries of the package. */
 const additions = (exported) => ({
-  "index.md": DECODER,
-  "reference/api.md": `Every export: ${exported.map(({ specifier, page }) => `[\`${specifier}\`](api/${page})`).join(", ")}.`,
+  "index.md": ["\n## Pages\n", DECODER],
+  "reference/api.md": [
+    "\n`import {",
+    `Every export: ${exported.map(({ specifier, page }) => `[\`${specifier}\`](api/${page})`).join(", ")}.`,
+  ],
 });
+
+function withAddition(text, page, [before, added]) {
+  if (!text.includes(before)) throw new Error(`docs/${page} has no ${before.trim()}, before which the site has more`);
+  return text.replace(before, `\n${added}\n${before}`);
+}
 
 export function editMarkdown(md, outside, exported) {
   const added = additions(exported);
   md.core.ruler.before("normalize", "additions", (state) => {
-    const text = added[state.env.relativePath];
-    if (text !== undefined) state.src = state.src.replace(/^(# .*\n\n[\s\S]*?\n\n)/, `$1${text}\n\n`);
+    const page = state.env.relativePath;
+    state.src = withCodeGroups(page in added ? withAddition(state.src, page, added[page]) : state.src);
   });
   md.core.ruler.push("site", ({ tokens, env }) => {
     eachToken(tokens, (token) => {
