@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 import { codeColours } from "../build/code-colours.mjs";
 import { dataUrlsToFiles, InlineScripts } from "../build/content-policy.mjs";
+import { writeExports } from "../build/exports.mjs";
+import { writeTextsForAssistants } from "../build/llms.mjs";
 import { editMarkdown } from "../build/markdown.mjs";
 import { chapters, isRecord, sidebar } from "../build/navigation.mjs";
 import { OutsideFiles } from "../build/outside-files.mjs";
@@ -29,6 +31,8 @@ const SYNONYMS = [
 const withSynonyms = (html) =>
   SYNONYMS.reduce((text, [said, searched]) => text.replaceAll(said, `$& ${searched}`), html);
 
+// Before the navigation, which lists the pages that are there.
+const exported = writeExports();
 const outside = new OutsideFiles(base);
 const scripts = new InlineScripts(base);
 // The colours are known once all pages are built. While they are served, they are attributes.
@@ -47,13 +51,14 @@ export default defineConfig({
   appearance: { disableTransition: false },
   head: [
     ["link", { rel: "icon", href: `${base}icon.svg`, type: "image/svg+xml" }],
+    ["noscript", {}, `<link rel="stylesheet" href="${base}no-script.css">`],
     ...(colours === undefined ? [] : [["link", { rel: "stylesheet", href: `${base}assets/code.css` }]]),
   ],
   markdown: {
     anchor: { slugify },
     // Of the usual themes, axe finds the contrast of keywords and comments too low.
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
-    config: (md) => editMarkdown(md, outside),
+    config: (md) => editMarkdown(md, outside, exported),
     codeTransformers: colours === undefined ? [] : [colours.transformer],
   },
   vue: { template: { compilerOptions: { isCustomElement: (tag) => tag === "frazil-decoder" } } },
@@ -71,6 +76,7 @@ export default defineConfig({
   transformHtml: (html) => scripts.moved(html).replace("<body>", `<body>${NO_SCRIPT}`),
   buildEnd({ outDir }) {
     scripts.write(outDir);
+    writeTextsForAssistants(outDir, base);
     outside.write(outDir);
     colours?.write(outDir);
   },

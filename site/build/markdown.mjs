@@ -1,9 +1,10 @@
 // What the site needs of the pages and GitHub does not.
+import { withCodeGroups } from "./code-groups.mjs";
 
 /** The decoder of the first page. Its content is shown where the element cannot be: without JavaScript. */
-const DECODER = `<h2 id="decode-an-id" tabindex="-1">Decode an ID</h2>
-<frazil-decoder><p>The decoder needs JavaScript. In a terminal: <code>npx frazil decode ID</code></p></frazil-decoder>
-`;
+const DECODER = `## Decode an ID
+
+<frazil-decoder><p>The decoder needs JavaScript. In a terminal: <code>npx frazil decode ID</code></p></frazil-decoder>`;
 
 const withoutBraces = (html) => html.replaceAll("{{", "&#123;&#123;");
 
@@ -15,8 +16,27 @@ function eachToken(tokens, visit) {
   }
 }
 
-export function editMarkdown(md, outside) {
-  md.core.ruler.push("site", ({ tokens, env, Token }) => {
+/** What the site adds to pages, each before a text of the page. `exported`: the pages of the entries of the package. */
+const additions = (exported) => ({
+  "index.md": ["\n## Pages\n", DECODER],
+  "reference/api.md": [
+    "\n`import {",
+    `Every export: ${exported.map(({ specifier, page }) => `[\`${specifier}\`](api/${page})`).join(", ")}.`,
+  ],
+});
+
+function withAddition(text, page, [before, added]) {
+  if (!text.includes(before)) throw new Error(`docs/${page} has no ${before.trim()}, before which the site has more`);
+  return text.replace(before, `\n${added}\n${before}`);
+}
+
+export function editMarkdown(md, outside, exported) {
+  const added = additions(exported);
+  md.core.ruler.before("normalize", "additions", (state) => {
+    const page = state.env.relativePath;
+    state.src = withCodeGroups(page in added ? withAddition(state.src, page, added[page]) : state.src);
+  });
+  md.core.ruler.push("site", ({ tokens, env }) => {
     eachToken(tokens, (token) => {
       const style = token.attrGet("style");
       // Columns of tables: a policy without 'unsafe-inline' forbids the attribute.
@@ -25,17 +45,15 @@ export function editMarkdown(md, outside) {
         token.attrJoin("class", `align-${style.slice("text-align:".length)}`);
       }
       if (token.type !== "link_open") return;
+      const label = token.attrGet("aria-label");
+      // The anchor that a heading names is no part of it.
+      if (label !== null) token.attrSet("aria-label", label.replace(/ \{#[^}]*\}/, ""));
       const link = outside.linkOf(env.relativePath, token.attrGet("href"));
       if (link === undefined) return;
       token.attrSet("href", link);
       // The router of the site only knows its pages.
       token.attrSet("target", "_self");
     });
-    if (env.relativePath !== "index.md") return;
-    const decoder = new Token("html_block", "", 0);
-    decoder.content = DECODER;
-    const [first] = [...tokens.keys()].filter((at) => tokens[at].type === "paragraph_close" && tokens[at].level === 0);
-    tokens.splice(first + 1, 0, decoder);
   });
   // Vue would take {{ for its own.
   for (const rule of ["text", "code_inline"]) {

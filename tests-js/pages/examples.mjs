@@ -40,7 +40,7 @@ export const PAGES = [
   "README.md",
   ...readdirSync(join(root, "docs"), { recursive: true })
     .map((name) => `docs/${name.replaceAll("\\", "/")}`)
-    .filter((name) => name.endsWith(".md") && !/^docs\/(proofs|reference\/benchmarks)\//.test(name))
+    .filter((name) => name.endsWith(".md") && !/^docs\/(proofs|reference\/(api|benchmarks))\//.test(name))
     .sort(),
 ];
 /**
@@ -50,6 +50,7 @@ export const PAGES = [
  */
 export const RUN_BY = {
   "docs/guides/databases.md": "tests-js/pages/databases.test.mjs",
+  "docs/guides/frameworks.md": "tests-js/pages/frameworks.test.mjs",
   "docs/guides/leases.md": "tests-js/stores/first-minute.test.mjs",
   "docs/guides/migrating/index.md": "tests-js/pages/migrating.test.mjs",
   "docs/guides/migrating/segments.md": "tests-js/stores/migrating/segments-page.test.mjs",

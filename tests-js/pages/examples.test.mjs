@@ -9,6 +9,7 @@ import { blocksOf, PAGES, programsOf, RUN_BY, root, textOf } from "./examples.mj
 
 /** Pages whose examples without output are parts of programs: they are compiled, and not run. */
 const PARTS = {
+  "docs/index.md": "lines of docs/start.md, as readme.test.mjs checks",
   "docs/guides/migrating/fleets.md": "calls that the tests in tests-js/stores/migrating make",
   "docs/guides/bundling.md": "settings of bundlers, and lines of programs that they bundle",
   "docs/reference/layouts.md": "expressions that the tests of layouts have",

@@ -46,6 +46,13 @@ for (const [specifier, page, by] of [
   });
 }
 
+test("the lines of the four ways on docs/index.md are those of docs/start.md", () => {
+  const start = programsOf(textOf("docs/start.md")).flatMap(({ code }) => linesOf(code).map((line) => line.trim()));
+  const ways = programsOf(textOf("docs/index.md"));
+  assert.equal(ways.length, 4);
+  for (const line of ways.flatMap(({ code }) => linesOf(code))) assert.ok(start.includes(line), line);
+});
+
 test("the commands and the configuration of docs/start.md are those of the guides", () => {
   const codeOf = (page, wanted, text) =>
     blocksOf(textOf(page)).find(({ language, code }) => language === wanted && code.includes(text)).code;

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { allPages, deadLinks, parsed } from "./links.mjs";
-import { pages, startSite } from "./site.mjs";
+import { dist, pages, startSite } from "./site.mjs";
 
 const axe = readFileSync(
   fileURLToPath(new URL("../../site/node_modules/axe-core/axe.min.js", import.meta.url)),
@@ -24,6 +24,40 @@ test("every link and every anchor answers", () => {
   assert.deepEqual(deadLinks(all), []);
   const broken = new Map(all).set("/broken.html", parsed('<a href="/gone.html"></a><a href="/start.html#gone"></a>'));
   assert.deepEqual(deadLinks(broken), ["/broken.html: /gone.html", "/broken.html: /start.html#gone (no such anchor)"]);
+});
+
+test("llms.txt has every page but the records of runs, with a sentence and a link that answers", () => {
+  const lines = [...readFileSync(`${dist}/llms.txt`, "utf8").matchAll(/^- \[(.+)\]\((\/.*\.html)\): (.{15,}\.)$/gm)];
+  const linked = lines.map(([, , link]) => link.replace(/index\.html$/, ""));
+  const isRecord = (path) => /^\/(proofs|reference\/benchmarks)\//.test(path);
+  assert.deepEqual(
+    linked.toSorted(),
+    pages().filter((path) => path !== "/" && !isRecord(path)),
+  );
+  const full = readFileSync(`${dist}/llms-full.txt`, "utf8");
+  for (const heading of ["\n# Leases", "\n# frazil/lease\n", "\n## `LeaseStore`"])
+    assert.ok(full.includes(heading), heading);
+});
+
+test("commands have tabs for four package managers, and the first page has tabs for four ways", async () => {
+  const { page, problems, close } = await site.open("/start.html");
+  const group = page.locator(".vp-code-group").nth(1);
+  for (const [manager, command] of [
+    ["npm", "npm install frazil pg\nnpx frazil ddl"],
+    ["pnpm", "pnpm add frazil pg\npnpm exec frazil ddl"],
+    ["yarn", "yarn add frazil pg\nyarn frazil ddl"],
+    ["bun", "bun add frazil pg\nbunx frazil ddl"],
+  ]) {
+    await group.locator("label").getByText(manager, { exact: true }).click();
+    assert.ok((await group.locator("pre:visible").innerText()).startsWith(command), manager);
+  }
+  await page.goto(`${site.origin}/`);
+  const ways = page.locator(".vp-code-group").nth(1);
+  await ways.getByLabel("One machine").focus();
+  await page.keyboard.press("ArrowRight");
+  assert.match(await ways.locator("pre:visible").innerText(), /await lease\(/);
+  assert.deepEqual(problems, []);
+  await close();
 });
 
 /** What axe finds that keeps somebody from reading. */
@@ -128,6 +162,7 @@ test("without JavaScript every page can be read, and leads to the others", async
   }
   await page.goto(`${site.origin}/`);
   assert.ok(await page.getByText("The decoder needs JavaScript.").isVisible());
+  assert.equal(await page.locator(".vp-code-group").nth(1).locator("pre:visible").count(), 4);
   const linked = await page.locator("main a").evaluateAll((all) => all.length);
   assert.ok(linked > 20, `${linked} links`);
   await close();

@@ -74,6 +74,7 @@ export interface Refusal {
   readonly layout?: string;
 }
 
+/** What `acquire` and `renew` answer. */
 export type Answer = Grant | Refusal;
 
 /** What every operation names. */
@@ -99,6 +100,7 @@ export interface WindowRequest extends ScopeRequest {
   readonly layout: string;
 }
 
+/** Takes a node id for a window. */
 export interface AcquireRequest extends WindowRequest {
   /** The node id to take if it is free. */
   readonly node?: number;
@@ -106,12 +108,14 @@ export interface AcquireRequest extends WindowRequest {
   readonly owner: string;
 }
 
+/** Extends the window of a node id. */
 export interface RenewRequest extends WindowRequest {
   readonly node: number;
   /** The end of the window that this holder knows. */
   readonly untilMs: number;
 }
 
+/** Gives a node id back before its window ends. */
 export interface ReleaseRequest extends ScopeRequest {
   readonly grant: string;
   readonly node: number;
@@ -121,6 +125,7 @@ export interface ReleaseRequest extends ScopeRequest {
   readonly heldUntilMs: number;
 }
 
+/** Tells a scope that its store is another one, or has lost writes. */
 export interface EnsureRequest extends ScopeRequest {
   /** Whether a row was found to be older than what a holder knows. */
   readonly behind: boolean;

@@ -1,7 +1,6 @@
 /**
  * `frazil/workers` and `frazil/workers/segment` outside Cloudflare's runtime: importing works, as for types and tools that look at
- * exports, and use is refused. Exports that need no such runtime come from the other
- * entries.
+ * exports, and use is refused. Exports that need no such runtime come from the other entries.
  */
 import { LeaseError } from "frazil";
 import type * as workers from "./index.js";

@@ -1,0 +1,32 @@
+// Tabs of code, which Markdown does not have: on GitHub the first of them, or all, stand below each other.
+
+/** What `npm install` and `npx` are called by others. */
+const MANAGERS = {
+  npm: ["npm install", "npx"],
+  pnpm: ["pnpm add", "pnpm exec"],
+  yarn: ["yarn add", "yarn"],
+  bun: ["bun add", "bunx"],
+};
+const INSTALL = /^```sh\n((?:npm install [^\n-]+\n)(?:npx .*\n)*)```$/gm;
+/** Programs after a comment. Each has its title in its first line. */
+const PROGRAMS = /^<!-- tabs -->\n((?:\n?```js\n\/\/ .*\n[\s\S]*?^```\n)+)/gm;
+
+const group = (blocks) =>
+  `::: code-group\n\n${blocks.map(([language, title, code]) => `\`\`\`${language} [${title}]\n${code}\`\`\`\n`).join("\n")}\n:::\n`;
+
+const ofManagers = (commands) =>
+  Object.entries(MANAGERS).map(([title, [add, run]]) => [
+    "sh",
+    title,
+    commands.replaceAll(/^npm install/gm, add).replaceAll(/^npx/gm, run),
+  ]);
+
+/** A page with its tabs. */
+export const withCodeGroups = (text) =>
+  text
+    .replaceAll(INSTALL, (_, commands) => group(ofManagers(commands)))
+    .replaceAll(PROGRAMS, (_, programs) =>
+      group(
+        [...programs.matchAll(/```js\n\/\/ (.*)\n([\s\S]*?)^```$/gm)].map(([, title, code]) => ["js", title, code]),
+      ),
+    );
