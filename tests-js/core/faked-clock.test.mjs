@@ -5,7 +5,13 @@ import { Snowflake } from "frazil";
 import { wholeText } from "../base/rule-texts.mjs";
 import { scripted, start } from "../generator/scripted-clock.mjs";
 
-const HOUR_MS = 3_600_000;
+const thrownBy = (call) => {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+};
 /** The times in a message. */
 const timesIn = (message) => (message.match(/\d{4}-\d\d-\d\dT[\d:.]+Z/g) ?? []).map(Date.parse);
 
@@ -29,7 +35,7 @@ test("after a test that set the clock to 2030, the refusal says so, when it ends
       assert.ok(Math.abs(Date.now() + retryAfterMs - ahead) < 5000);
       assert.match(
         hint,
-        /^Retry after \d+ ms\. Was the clock ahead, or faked by a test\? In tests, use the option now .*another node id: a restart with this one can repeat IDs\.$/,
+        /^Retry after \d+ days\. Was the clock ahead, or faked by a test\? In tests, use the option now .*another node id: a restart with this one can repeat IDs\.$/,
       );
       return true;
     });
@@ -104,22 +110,27 @@ test("a call that does not wait, or whose clock moves meanwhile, says no more th
   }
 });
 
-test("less than an hour is a wait, and says no more than how long it is", () => {
-  for (const [backMs, hasTimes] of [
-    [1000, false],
-    [HOUR_MS + 9, false],
-    [HOUR_MS + 10, true],
-    [HOUR_MS + 11, true],
+test("up to 2 seconds it says no more than how long the wait is; from there on it has both times, and warns of a restart", () => {
+  for (const [backMs, wait, hasTimes] of [
+    [1000, "990 ms", false],
+    [2009, "1999 ms", false],
+    [2010, "2000 ms", true],
+    [2011, "2001 ms", true],
+    [120_009, "119999 ms", true],
+    [120_010, "2 minutes", true],
+    [61 * 60_000, "61 minutes", true],
+    [47 * 3_600_000, "2820 minutes", true],
+    [8_640_000_010, "100 days", true],
   ]) {
     const { clock, ids } = scripted();
     ids.next();
     clock.ms = start - backMs;
-    assert.throws(ids.next, ({ message, hint, retryAfterMs }) => {
-      assert.equal(retryAfterMs, backMs - 10);
-      assert.equal(/^Retry after \d+ ms\.$/.test(hint), !hasTimes, hint);
-      assert.equal(timesIn(message).length, hasTimes ? 2 : 0, message);
-      return true;
-    });
+    for (const { code, message, hint, retryAfterMs } of [thrownBy(ids.next), ids.health().refusal]) {
+      assert.deepEqual([code, retryAfterMs], ["CLOCK_BACKWARD", backMs - 10]);
+      assert.deepEqual(timesIn(message), hasTimes ? [clock.ms, start - 10] : [], message);
+      assert.ok(hint.startsWith(`Retry after ${wait}.`), hint);
+      assert.equal(hint.endsWith(" a restart with this one can repeat IDs."), hasTimes, hint);
+    }
   }
 });
 

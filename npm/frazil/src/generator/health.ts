@@ -1,5 +1,6 @@
 /** Statistics and health of a generator: `stats()` and `health()`. */
 import { Host } from "#binding";
+import { wallClock } from "../base/clock.js";
 import type { FrazilError } from "../base/errors.js";
 import type { Backend } from "../core/boundary.js";
 import type { Port } from "../core/port.js";
@@ -144,6 +145,13 @@ export const staticNodeWarning = (node: number | "none"): string | undefined =>
 /** Whether a call of a generator with a state file would wait for a process that raises the ceiling and does not get ready. @internal */
 export const isObstructed = ({ binding: { calls, frame } }: Port, handle: number, now: number): boolean =>
   CODES[calls.health(frame, handle, numberOrNaN(now))] === "LEASE_EXPIRED";
+
+/** The state of a generator that was closed: nothing is asked of the core, nor of the clock. @internal */
+export function closedHealth(refusal: FrazilError, layout: Layout): Health {
+  const endMs = layout.plan().lastDate.getTime() + layout.tickMs - 1;
+  const remainingMs = Math.max(0, endMs - wallClock());
+  return { ok: false, refusal, leadMs: 0, endsAt: new Date(endMs), remainingMs, warnings: [] };
+}
 
 /**
  * The state of a generator at a time. `staticNode`: its node id if nothing but the program keeps others from having it.

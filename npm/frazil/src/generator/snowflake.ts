@@ -24,6 +24,7 @@ import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } fr
 import { fillArray } from "./fill-array.js";
 import {
   type CoreCounts,
+  closedHealth,
   type Health,
   isObstructed,
   readCounts,
@@ -712,17 +713,18 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   });
 
   /**
-   * The state of the generator, for a health check. Issues no ID.
+   * The state of the generator, for a health check. Issues no ID. After `close()` its `refusal` is `CLOSED`.
    *
-   * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
+   * @throws {ConfigError} `WASM_UNAVAILABLE`.
    * @throws {ClockError} `INVALID_CLOCK`.
    */
   readonly health = (): Health => {
-    this.#requirePort();
+    if (this.#closed) return closedHealth(this.#closedError(), this.layout);
+    const port = this.#requirePort();
     const now = this.#clock();
     this.#session?.read();
     // Checked again: the clock may have closed this generator.
-    const port = this.#requirePort();
+    if (this.#closed) return closedHealth(this.#closedError(), this.layout);
     this.#session?.write?.(port.numbers);
     return readHealth(
       port,
@@ -988,12 +990,15 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#checkCount(lengthOf(target), waitMs);
   }
 
+  #closedError(): FrazilError {
+    return new ConfigError("CLOSED", `close() was called on this generator${this.#session?.closed ?? ""}`);
+  }
+
   /**
    * The port. Call it again after user code has run: that may have closed this generator, or transferred the target.
    */
   #requirePort(call?: MintCall): Port {
-    if (this.#closed)
-      throw new ConfigError("CLOSED", `close() was called on this generator${this.#session?.closed ?? ""}`);
+    if (this.#closed) throw this.#closedError();
     if (this.#port === undefined) throw this.#unavailable;
     const target = call?.target;
     if (target !== undefined && lengthOf(target) < (call as MintCall).length)

@@ -30,9 +30,8 @@ export function inWorkers(): string | undefined {
 
 /** What to do if every node id is held. */
 function whenHeld({ isUncopied, manyHere }: LeaseContext): string {
-  if (isUncopied)
-    return "Shorten windowMs, widen the range of node ids, or start a scope, and a column, with a layout that has more node bits.";
-  return inWorkers() ?? manyHere?.() ?? "Stop a holder, or widen the range of node ids.";
+  const instead = "horten windowMs, or begin a scope, and a column, with more node ids.";
+  return isUncopied ? `S${instead}` : (inWorkers() ?? manyHere?.() ?? `Stop a holder, s${instead}`);
 }
 
 /** The name of the layout that `layoutText` wrote as `text`, if it has one. */
