@@ -22,17 +22,23 @@ const COMPILERS = {
   "as usual": [],
 };
 
-/** What a program says of its IDs. */
-async function minted(kind, count, { node = process.execPath, flags = [], main = program, env = {} } = {}) {
+/** What a program says of its IDs, and what its host says. */
+async function mintedOn(kind, count, { node = process.execPath, flags = [], main = program, env = {} } = {}) {
   const dir = mkdtempSync(join(tmpdir(), "frazil-swaps-"));
   try {
     const options = { env: { ...process.env, FRAZIL_BACKEND: "native", ...env } };
-    const { stdout } = await promisify(execFile)(node, ["--no-warnings", ...flags, main, kind, count, dir], options);
-    return JSON.parse(stdout);
+    const { stdout, stderr } = await promisify(execFile)(
+      node,
+      ["--no-warnings", ...flags, main, kind, count, dir],
+      options,
+    );
+    return { answer: JSON.parse(stdout), said: stderr };
   } finally {
     rmSync(dir, { recursive: true });
   }
 }
+
+const minted = async (...given) => (await mintedOn(...given)).answer;
 
 const folder = copyPackage();
 const changed = join(folder, "minting-main.mjs");
@@ -93,13 +99,17 @@ test("threads that each swap a copy of the word repeat IDs", async () => {
   assert.ok(repeats > 0);
 });
 
-test("a host that refuses memory of others, or copies it, has no line, and repeats no ID", async () => {
+test("a host that refuses memory of others, or copies it, has no line, is not asked again, and repeats no ID", async () => {
   const library = join(folder, "hosts.so");
   const source = fileURLToPath(new URL("hosts.c", import.meta.url));
   await promisify(execFile)("cc", ["-shared", "-fPIC", "-o", library, source]);
   for (const host of ["refuses", "copies"]) {
     const env = { LD_PRELOAD: library, FRAZIL_TEST_HOST: host };
-    const answer = await minted("threads", 20_000, { env });
+    const { answer, said } = await mintedOn("threads", 20_000, { env });
     assert.deepEqual(answer, { count: 60_000, swapped: 0, repeats: 0 }, host);
+    const { asked, kept } = JSON.parse(said);
+    // Three threads may ask at the same time.
+    assert.ok(asked >= 1 && asked <= 3, `${host}: asked ${asked} times`);
+    assert.equal(kept, 0, `${host}: what the addon had for the buffer is freed`);
   }
 });
