@@ -64,6 +64,14 @@ export const browser = debian("Chromium", tools.chromium, "chromium");
 /** Changes the clock of a process, for tests of a wrong clock. */
 export const faketime = debian("libfaketime", tools.faketime, "libfaketime");
 
+/** Runs programs for ARM64, with the C library of Debian's cross compiler. */
+export const qemu = debian("qemu", "/usr/bin/qemu-aarch64", "qemu-user");
+export const arm64Libraries = debian(
+  "libraries for ARM64",
+  "/usr/aarch64-linux-gnu/lib/libstdc++.so.6",
+  ...["libc6-arm64-cross", "libstdc++6-arm64-cross", "libgcc-s1-arm64-cross"],
+);
+
 /** Counts instructions. */
 export const valgrind = debian("valgrind", "/usr/bin/valgrind", "valgrind");
 

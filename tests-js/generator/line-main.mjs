@@ -23,6 +23,17 @@ const codeOf = (call) => {
 };
 const increasing = (ids) => ids.every((id, at) => at === 0 || ids[at - 1] < id);
 
+/** More calls than a generator makes of the core before it looks for a line that it shares with no other. */
+const WARM = 70;
+
+/** Takes one ID a millisecond until the generator has its line. */
+function warmUp({ next }) {
+  for (let call = 0; call < WARM; call++) {
+    ms++;
+    next();
+  }
+}
+
 /** The IDs of three generators of one state, which mint in any order on a clock that moves on and back. */
 function onSharedState() {
   const generators = [0, 0, 10].map((maxLeadMs) => new Snowflake({ node: 5, maxLeadMs, maxWaitMs: 0 }));
@@ -67,7 +78,8 @@ function inEveryLayout() {
     const ids = new Snowflake({ layout, node: hasNode ? 1 : "none", now: () => shownMs, maxWaitMs: 0 });
     const endMs = layout.epochMs + ticks * layout.tickMs;
     const middle = Math.floor(ticks / 3);
-    const starts = [0, 1, 2, middle, middle + 1, ticks - 2, ticks - 1].map(
+    const first = Array.from({ length: WARM }, (_, tick) => tick);
+    const starts = [...first, middle, middle + 1, ticks - 2, ticks - 1].map(
       (tick) => layout.epochMs + tick * layout.tickMs,
     );
     shownMs = layout.epochMs - 0.5;
@@ -98,8 +110,7 @@ function countsSteps() {
   const ids = new Snowflake({ node: 6, maxLeadMs: 1000, maxWaitMs: 0, now: () => ms });
   const other = new Snowflake({ node: 6, maxLeadMs: 1000, maxWaitMs: 0 });
   const same = new Snowflake({ node: 6, maxLeadMs: 1000, maxWaitMs: 0 });
-  ids.next();
-  ids.next();
+  warmUp(ids);
   other.next();
   ms += 1000;
   ids.next();
@@ -112,10 +123,9 @@ function countsSteps() {
 
 /** Whether a step back is counted in full that follows a reading at which nothing was minted, however much is minted after it. */
 function countsStepsAfterRefusals() {
-  let shownMs = ms;
+  let shownMs = ms - WARM;
   const ids = new Snowflake({ node: 6, maxWaitMs: 0, now: () => shownMs });
-  ids.next();
-  ids.next();
+  for (; shownMs < ms; shownMs++) ids.next();
   const endMs = ids.health().endsAt.getTime();
   shownMs = endMs + 1000;
   const refused = codeOf(ids.next);
@@ -127,14 +137,10 @@ function countsStepsAfterRefusals() {
 /** Whether a closed generator stays closed, also when its handle belongs to another one. */
 function staysClosed() {
   const ids = new Snowflake({ node: 7, now: () => ms });
-  ids.next();
-  ids.next();
+  warmUp(ids);
   ids.close();
   const another = new Snowflake({ node: 8, now: () => ms });
-  for (let calls = 0; calls < 2; calls++) {
-    ms++;
-    another.next();
-  }
+  warmUp(another);
   ms++;
   return codeOf(ids.next) === "CLOSED" && codeOf(ids.tryNext) === "CLOSED" && typeof another.next() === "bigint";
 }
@@ -179,7 +185,7 @@ async function underLease() {
   const store = new MemoryLeaseStore();
   await store.init({ scope: "default", layout: "default" });
   const ids = await lease(store, { maxWaitMs: 0 });
-  ids.next();
+  warmUp(ids);
   ms += 1000;
   const first = Layout.named("default").decode(ids.next()).node === ids.node;
   ms += 60_000;
@@ -236,16 +242,16 @@ function onFile(use) {
   ms = Math.floor(performance.timeOrigin + performance.now()) + 2000;
   Date.now = () => ms;
   const generators = [0, 1].map(() => Snowflake.local({ dir, maxWaitMs: 0 }));
-  const warm = () => {
-    for (let round = 0; round < 3; round++)
+  const mint = (rounds) => {
+    for (let round = 0; round < rounds; round++)
       for (const { next } of generators) {
         ms++;
         next();
       }
   };
   try {
-    warm();
-    return use(generators, warm, join(dir, readdirSync(dir)[0]));
+    mint(WARM);
+    return use(generators, mint, join(dir, readdirSync(dir)[0]));
   } finally {
     for (const { close } of generators) close();
     rmSync(dir, { recursive: true });
@@ -260,22 +266,22 @@ const mintsFromFiles = () => {
     const call = calls[name];
     calls[name] = (...given) => ++count && call(...given);
   }
-  return onFile(([one, other], warm) => {
+  return onFile(([one, other], mint) => {
     const before = count;
-    warm();
-    const ofWarm = count - before;
+    mint(3);
+    const ofLine = count - before;
     one.close();
     ms++;
-    return ofWarm === 0 && codeOf(one.next) === "CLOSED" && typeof other.next() === "bigint";
+    return ofLine === 0 && codeOf(one.next) === "CLOSED" && typeof other.next() === "bigint";
   });
 };
 
 /** Whether nothing is issued from an older copy that is written over the file. */
 const endsWithOlderContents = () =>
-  onFile(([one, other], warm, path) => {
+  onFile(([one, other], mint, path) => {
     const older = readFileSync(path);
     ms = one.health().file.ceilingMs + 10;
-    warm();
+    mint(3);
     ms++;
     const last = one.next();
     writeSync(openSync(path, "r+"), older);
@@ -393,6 +399,10 @@ async function givesNobodyTheMemory() {
 function refusesWhatIsNoTime() {
   let shownMs = ms;
   const ids = new Snowflake({ node: 22, now: () => shownMs, maxWaitMs: 0 });
+  for (let call = 0; call < WARM; call++) {
+    shownMs = ++ms;
+    ids.next();
+  }
   const issued = [];
   for (let round = 0; round < 10; round++) {
     shownMs = ++ms;
@@ -416,7 +426,7 @@ async function asksNothing() {
   await store.init({ scope: "default", layout: "default" });
   const leased = await lease(store);
   const [tried, awaited] = [9, 10].map((node) => new Snowflake({ node, unshared: true }));
-  // On the addon the first calls find the line.
+  // On the addon a call of the core finds the line.
   const round = async () => {
     const { next, tryNext, nextString, nextAsync } = ids;
     const ofOthers = [leased.next, leased.tryNext, tried.tryNext, awaited.nextAsync];
@@ -425,8 +435,7 @@ async function asksNothing() {
       await call();
     }
   };
-  await round();
-  await round();
+  for (let rounds = 0; rounds < WARM; rounds++) await round();
   count = 0;
   for (let rounds = 0; rounds < 50; rounds++) await round();
   const ofFirst = count;
@@ -435,7 +444,7 @@ async function asksNothing() {
   return ofFirst === 0 && count > 1;
 }
 
-/** Whether one ID alone takes no buffers, which are freed in a later turn only, unless all generators of its kind share them. */
+/** Whether 64 calls of the core take no buffers, which are freed in a later turn only, unless all generators of the kind share them. */
 function keepsNoBuffers() {
   const { lines } = Snowflake.port().binding;
   const { lineMemory } = lines;
@@ -454,7 +463,7 @@ function keepsNoBuffers() {
   };
   const open = (options) => new Snowflake({ node: 7, ...options });
   const own = [{ now: () => ms }, { unshared: true }];
-  const made = own.flatMap((options) => [madeBy(open(options), 1), madeBy(open(options), 2)]);
+  const made = own.flatMap((options) => [madeBy(open(options), 64), madeBy(open(options), 65)]);
   return `${[...made, madeBy(open({}), 1), madeBy(open({}), 2)]}` === "0,3,0,3,3,0";
 }
 

@@ -31,7 +31,7 @@ const ONLY = {
 
 for (const [scenario, name] of Object.entries({
   asksNothing: "the first ID of a tick takes no call of the core, whatever else is open",
-  keepsNoBuffers: "a generator that mints one ID makes no buffers, unless its kind shares them",
+  keepsNoBuffers: "a generator that has made 64 calls of the core has made no buffers, unless its kind shares them",
   onSharedState: "generators of one state repeat no ID and keep their order, on a clock that moves on and back",
   inEveryLayout:
     "in every layout the first ID of a tick is the one that the layout composes, and none lies outside its time",
@@ -108,10 +108,10 @@ MUTANTS.native = {
     "if (id !== void 0) return ",
   ],
   "no line": ["asksNothing", "this.#isStatic && sharedLines[this.#handle] || null", "void 0"],
-  "a line for one ID": [
+  "a line for fewer IDs": [
     "keepsNoBuffers",
-    "this.#alone + this.#reservations > 1",
-    "this.#alone + this.#reservations > 0",
+    "this.#alone + this.#reservations > 64",
+    "this.#alone + this.#reservations > 63",
   ],
   "any word": ["onSharedState", "halves2[1] * 2 ** 32 + halves2[0] < first", "halves2[1] >= 0"],
   "the word is not written": ["onSharedState", "swap(word2, 0, before, whole2[0])", "swap(word2, 0, before, before)"],

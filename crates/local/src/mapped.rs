@@ -192,10 +192,11 @@ impl MappedState {
 }
 
 impl Drop for MappedState {
-    /// Frees the file at once, although a line still has the memory, until its generator is collected.
+    /// Frees the file at once, although a line still has the memory, until its generator is collected. No call is under way, so the word
+    /// need not be closed in the same step.
     fn drop(&mut self) {
-        if Arc::strong_count(&self.map) > 1 {
-            self.make_private();
+        if Arc::strong_count(&self.map) > 1 && os::replace_by_zeros(self.map.as_mut_ptr(), self.map.len()) {
+            self.set(Slot::Word, CLOSED_WORD);
         }
     }
 }

@@ -577,13 +577,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /**
-   * After a call of the core: reads the window of the line again, or finds the line, for the calls that follow. Not after the first ID,
-   * unless the line is shared: a program may make a generator for each ID, and its buffers are freed in a later turn only.
+   * After a call of the core: reads the window of the line again, or finds the line, for the calls that follow. Not before
+   * its 65th call, unless the line is shared: see `docs/internals/design.md`.
    */
   #readLine(): void {
     if (Host.FILES) {
       if (this.#swap) readWindow(this.#swap);
-      else if (this.#swap === null && (this.#isStatic || this.#alone + this.#reservations > 1))
+      else if (this.#swap === null && (this.#isStatic || this.#alone + this.#reservations > 64))
         this.#swap = swapLineOf(this.#port as Port, this.#handle, this.#isStatic);
     }
   }
