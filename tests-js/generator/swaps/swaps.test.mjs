@@ -3,15 +3,14 @@
 // `core/binding/proven-engines.ts` and in each of its compilers. An engine that is added there passes this first.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { transformSync } from "esbuild";
 import { tools } from "../../../scripts/tools.mjs";
-import { copyPackage, installed } from "../../core/package-copy.mjs";
+import { mutablePackage } from "../../core/package-copy.mjs";
 
 const program = fileURLToPath(new URL("minting-main.mjs", import.meta.url));
 const NODES = { "Node 20": process.execPath, "Node 22": tools.node22, "Node 24": tools.node24 };
@@ -34,22 +33,7 @@ async function minted(kind, count, { node = process.execPath, flags = [], main =
   }
 }
 
-const folder = copyPackage();
-const changed = join(folder, "minting-main.mjs");
-cpSync(program, changed);
-symlinkSync(join(dirname(dirname(installed)), "node_modules"), join(folder, "node_modules"));
-const file = join(folder, "dist", "node.cjs");
-// With the white space that the build has removed.
-const built = transformSync(readFileSync(file, "utf8"), { minifySyntax: true }).code;
-
-/** Has the copy of the package break a rule. */
-function breakRule(before, after) {
-  assert.equal(built.split(before).length, 2, `the built code has ${before} once`);
-  writeFileSync(
-    file,
-    built.replace(before, () => after),
-  );
-}
+const { folder, main: changed, breakRule } = mutablePackage(program);
 
 /** Whether a mutant that reads the word and then writes it repeats an ID. Two threads meet by chance, so it has more than one chance. */
 async function isMutantCaught(kind, count, options) {
