@@ -53,6 +53,7 @@ export const ATTACKS = [
 /** The programs of all pages, without servers. */
 export const README = [
   "pages/architecture.test.mjs",
+  "pages/errors.test.mjs",
   "pages/examples.test.mjs",
   "pages/links.test.mjs",
   "pages/readme.test.mjs",

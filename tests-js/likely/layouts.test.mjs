@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Layout } from "frazil";
-import { likely } from "./bundled.mjs";
+import { load } from "../vectors/generated-tables.mjs";
 
-const { readingsOf, sureness, whyNot } = await likely("layouts");
+const { readingsOf, sureness, whyNot } = await load("layouts", "likely");
 const { published } = JSON.parse(
   readFileSync(new URL("../../crates/core/vectors/layouts.json", import.meta.url), "utf8"),
 );

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout } from "frazil";
 import * as forms from "frazil/text";
-import { likely } from "./bundled.mjs";
+import { load } from "../vectors/generated-tables.mjs";
 
-const { likelyForms, otherKind } = await likely("texts");
+const { likelyForms, otherKind } = await load("texts", "likely");
 
 /** As the command line and the decoder of the site read it. */
 const read = (name, text) => (text.length < forms[name].width ? forms[name].short : forms[name]).tryDecode(text);

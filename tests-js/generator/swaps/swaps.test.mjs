@@ -3,15 +3,14 @@
 // `core/binding/proven-engines.ts` and in each of its compilers. An engine that is added there passes this first.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { transformSync } from "esbuild";
 import { tools } from "../../../scripts/tools.mjs";
-import { copyPackage, installed } from "../../core/package-copy.mjs";
+import { mutablePackage } from "../../core/package-copy.mjs";
 
 const program = fileURLToPath(new URL("minting-main.mjs", import.meta.url));
 /** The commands of Node by name. `npm run test:long -- swaps-arm64` gives others. */
@@ -46,30 +45,8 @@ async function mintedOn(kind, count, { node = [process.execPath], flags = [], ma
 
 const minted = async (...given) => (await mintedOn(...given)).answer;
 
-/** A copy of the package with the addons and with the program. */
-function copyWithProgram() {
-  const folder = copyPackage();
-  const main = join(folder, "minting-main.mjs");
-  cpSync(program, main);
-  mkdirSync(join(folder, "node_modules"));
-  for (const name of ["linux-x64-gnu", "linux-arm64-gnu"])
-    symlinkSync(join(dirname(installed), name), join(folder, "node_modules", `frazil-${name}`));
-  return { folder, main, file: join(folder, "dist", "node.cjs") };
-}
-
-const intact = copyWithProgram();
-const { main: changed, file } = copyWithProgram();
-// With the white space that the build has removed.
-const built = transformSync(readFileSync(file, "utf8"), { minifySyntax: true }).code;
-
-/** Has the copy of the package break a rule. */
-function breakRule(before, after) {
-  assert.equal(built.split(before).length, 2, `the built code has ${before} once`);
-  writeFileSync(
-    file,
-    built.replace(before, () => after),
-  );
-}
+const intact = mutablePackage(program);
+const { main: changed, breakRule } = mutablePackage(program);
 
 /** Whether a mutant that reads the word and then writes it repeats an ID. Two threads meet by chance, so it has more than one chance. */
 async function isMutantCaught(kind, count, options) {
