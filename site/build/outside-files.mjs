@@ -29,7 +29,7 @@ export class OutsideFiles {
     if (this.#repository !== undefined)
       return `${this.#repository}${READ_AT}${file}${anchor === undefined ? "" : `#${anchor}`}`;
     this.#copied.add(file);
-    return `/${COPIES}${file}.txt`;
+    return `${this.#base}${COPIES}${file}.txt`;
   }
 
   /** The copies while the site is served, as a plugin of Vite. */
