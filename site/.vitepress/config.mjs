@@ -70,7 +70,17 @@ export default defineConfig({
     },
     // The package is a link to this repository, and is built before the site.
     server: { fs: { allow: [path("..")] } },
-    plugins: [dataUrlsToFiles(base), outside.server()],
+    plugins: [
+      dataUrlsToFiles(base),
+      outside.server(),
+      {
+        // Vite looks for them from docs/, does not find them, and warns. They work as they are.
+        name: "vitepress-dependencies",
+        configResolved({ optimizeDeps }) {
+          optimizeDeps.include = optimizeDeps.include.filter((name) => !name.startsWith("vitepress > "));
+        },
+      },
+    ],
     build: { assetsInlineLimit: 0 },
   },
   transformHtml: (html) => scripts.moved(html).replace("<body>", `<body>${NO_SCRIPT}`),

@@ -151,7 +151,7 @@ export function entries() {
     const page = path === "." ? "frazil.md" : `${path.slice(2).replaceAll("/", "-")}.md`;
     const folder = file.replace(/index\.d\.ts$/, "") || file;
     const about = aboutOf(file);
-    return { specifier: `frazil${path.slice(1)}`, page, folder, about, exported: exportsOf(file) };
+    return { specifier: `frazil${path.slice(1)}`, page, file, folder, about, exported: exportsOf(file) };
   });
 }
 
@@ -169,7 +169,7 @@ export function pagesOfExports() {
     .filter(({ exported }) => exported.size > 0)
     .map((entry) => {
       const own = [...entry.exported.values()].filter((one) => homes.get(one) === entry);
-      own.sort((a, b) => rankOf(a) - rankOf(b));
+      own.sort((a, b) => rankOf(a) - rankOf(b) || Number(b.file === entry.file) - Number(a.file === entry.file));
       const unexported = behind(own, (one) => homes.has(one));
       const others = [...entry.exported].filter(([, one]) => homes.get(one) !== entry);
       const links = others.map(([name, one]) => `[\`${name}\`](${homes.get(one).page}#${anchorOf(one.name)})`);

@@ -28,7 +28,7 @@ export class OutsideFiles {
     if (this.#repository !== undefined)
       return `${this.#repository}${FILES_AT}${file}${anchor === undefined ? "" : `#${anchor}`}`;
     this.#copied.add(file);
-    return `/${COPIES}${file}.txt`;
+    return `${this.#base}${COPIES}${file}.txt`;
   }
 
   /** The copies while the site is served, as a plugin of Vite. */

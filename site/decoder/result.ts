@@ -5,12 +5,14 @@ import type { Found } from "./ids.js";
 import type { Answer } from "./layouts.js";
 import { timesOf } from "./times.js";
 
-const SURE = {
-  only: "the only layout that fits",
-  likely: "likely",
-  possible: "possible: others fit as well",
-  none: "no layout fits",
-};
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** How sure the first reading is. */
+function surenessOf({ sureness, readings: [, second] }: Answer): string {
+  if (sureness === "only") return "the only layout that fits";
+  if (sureness === "likely" || second === undefined) return sureness;
+  return `possible, and ${second.name} of ${dayOf(second.timestampMs)} as well`;
+}
 
 interface Field {
   readonly kind: string;
@@ -98,7 +100,7 @@ export function resultOf(found: Found, answer: Answer, nowMs: number, number: nu
     const { readings } = answer;
     const isFirst = readings[0] === chosen;
     const reading = readings.find((one) => one === chosen);
-    const how = isFirst ? SURE[answer.sureness] : reading === undefined ? "doubtful" : "less likely";
+    const how = isFirst ? surenessOf(answer) : reading === undefined ? "doubtful" : "less likely";
     verdict.replaceChildren(element("strong", {}, chosen.name), `: ${how}`);
     const reasons = ["its time is between the epoch and now", ...(reading?.reasons ?? [])];
     if (reading !== undefined) verdict.append(element("span", { class: "why" }, ` (${reasons.join("; ")})`));

@@ -16,7 +16,7 @@ const { published } = JSON.parse(
 /** What fits depends on the time. */
 const NOW_MS = Date.parse("2026-11-28T12:00Z");
 
-/** Of 2012, when Discord did not exist: its fields are those of an ID of Discord of 2016, so that only its context tells. */
+/** A tweet of 2012. Its bits are those of an ID of Discord of 2016 as well, so only its context tells. */
 const AMBIGUOUS = "204697221847986177";
 
 /** IDs of the real world, each with its layout and its time as the decoder shows it. */
@@ -61,6 +61,8 @@ test("published IDs of eight systems are explained at once", async () => {
     assert.match(shown[at], new RegExp(`^${id}\\n+${layout}: (likely|possible|the only)`), shown[at]);
     assert.ok(shown[at].includes(date), shown[at]);
   }
+  const [either] = await paste(AMBIGUOUS, "1 ID found.");
+  assert.match(either, /\ndiscord: possible, and twitter of 2012-05-21 as well/);
   const [tweet] = await paste(`https://twitter.com/someone/status/${AMBIGUOUS}`, "1 ID found.");
   assert.match(tweet, /\ntwitter: likely .*the text names twitter/);
   assert.ok(tweet.includes("2012-05-21T22:16:35.436Z"));

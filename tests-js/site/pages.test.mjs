@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { OutsideFiles } from "../../site/build/outside-files.mjs";
 import { allPages, deadLinks, parsed } from "./links.mjs";
 import { dist, pages, startSite } from "./site.mjs";
 
@@ -24,6 +25,12 @@ test("every link and every anchor answers", () => {
   assert.deepEqual(deadLinks(all), []);
   const broken = new Map(all).set("/broken.html", parsed('<a href="/gone.html"></a><a href="/start.html#gone"></a>'));
   assert.deepEqual(deadLinks(broken), ["/broken.html: /gone.html", "/broken.html: /start.html#gone (no such anchor)"]);
+});
+
+test("a link to a file that is no page leads to the repository, or to a copy below the path of the site", () => {
+  const link = new OutsideFiles("/below/").linkOf("guides/local.md", "../proofs/local-platforms.json");
+  assert.match(link, /^(https:.*|\/below\/files)\/docs\/proofs\/local-platforms\.json(\.txt)?$/);
+  assert.throws(() => new OutsideFiles("/").linkOf("guides/local.md", "../gone.json"), /no such file/);
 });
 
 test("llms.txt has every page but the records of runs, with a sentence and a link that answers", () => {
