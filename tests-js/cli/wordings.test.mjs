@@ -33,6 +33,7 @@ const others = [
   source("npm/frazil/src/base/package-rules.ts"),
   source("npm/frazil/src/generator/request.ts"),
   source("npm/frazil/src/stores/redis/options.ts"),
+  source("npm/frazil/src/stores/kit/lease/requests.ts"),
 ];
 test("each wording is for words of a message", () => {
   const thrown = [];
@@ -75,6 +76,8 @@ test("options are named as at the command line", () => {
     ],
     ["node must be an integer, got 1024", "--node must be an integer, got 1024"],
     ["nodes.to must be an integer, got 2000", "--nodes: an end must be an integer, got 2000"],
+    ["from must be Unix milliseconds, got 5", "--from must be Unix milliseconds, got 5"],
+    ["from must not be after to, which is 1, got 2", "--from must not be after --to, got 2 and 1"],
     ["windowMaxMs must be an integer, got 0", "--window-max must be an integer, got 0"],
     ["epochMs must be an integer, got -1", "--epoch must be an integer, got -1"],
     ["epochMs must be an integer, got undefined", "epochMs in --layout must be an integer, got undefined"],

@@ -55,7 +55,7 @@ test("native: an ES module by esbuild without a require says that the bundle nee
   const { stdout, stderr } = node(out, ["out.mjs"]);
   assert.equal(stdout, "wasm 7");
   assert.match(stderr, /Dynamic require of .* is not supported/);
-  assert.match(stderr, /Give the bundle a require by esbuild's --banner/);
+  assert.match(stderr, /Give the bundle a require\. With esbuild: --banner:js='import \{ createRequire \}/);
   assert.doesNotMatch(stderr, /frazil\/native/);
 });
 

@@ -401,7 +401,7 @@ test("a record that is missing names no call that does not exist", async () => {
   const store = storeOf();
   await assert.rejects(store.ensure({ scope: "none", behind: false }), (error) => {
     assert.equal(error.code, "STORE_NOT_INITIALISED");
-    assert.match(wholeText(error), /looked in the key frazil\/.*\/scope of etcd at http:/);
+    assert.match(wholeText(error), / in the key frazil\/.*\/scope of etcd at http:/);
     assert.ok(!wholeText(error).includes("migrate"), wholeText(error));
     return true;
   });

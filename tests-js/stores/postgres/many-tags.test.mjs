@@ -87,7 +87,7 @@ test("a pool whose connections are all in use: the error of a call says so", asy
   const taken = [await pool.connect(), await pool.connect()];
   const segment = new Segment(new PostgresStore(pool), { tag });
   const message =
-    /all 2 connections of the pool are in use, and \d+ calls? waits? for one\. Retry after \d+ ms\. The database does not answer, .*their own pool/;
+    /the pool has no free connection \(in use: 2, waiting: \d+\)\. Retry after \d+ ms\. The database does not answer, .*their own pool/;
   await assert.rejects(segment.next(), told({ code: "SEGMENT_EXHAUSTED", message }));
   for (const client of taken) client.release();
   assert.ok((await segment.next()) >= 1n);

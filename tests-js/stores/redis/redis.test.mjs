@@ -129,7 +129,7 @@ describe("keys that are lost", () => {
     await assert.rejects(stored.ensure({ scope, behind: true }), ({ code, message, hint }) => {
       assert.equal(code, "STORE_NOT_INITIALISED");
       assert.doesNotMatch(`${message} ${hint}`, /migrate|tables/);
-      assert.ok(message.includes(`looked in the key frazil:{${scope}}:`), message);
+      assert.ok(message.includes(` in the key frazil:{${scope}}:`), message);
       return true;
     });
     await assert.rejects(stored.fence({ scope }), { code: "STORE_NOT_INITIALISED" });

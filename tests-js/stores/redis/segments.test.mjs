@@ -197,7 +197,7 @@ test("a tag without a record names its key with the prefix of the client, and a 
     ask(),
     told({
       code: "STORE_NOT_INITIALISED",
-      message: /looked in the key app:frazil:segment:my orders of/,
+      message: / in the key app:frazil:segment:my orders of/,
     }),
   );
   await store.initSegment({ tag: "my orders" });

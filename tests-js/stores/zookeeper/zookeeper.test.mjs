@@ -291,10 +291,7 @@ test("without a record, the error says what to call, and names no call that does
     const text = wholeText(error);
     assert.ok(text.includes(`await store.init({ scope: "nowhere", ${layout} })`), text);
     assert.doesNotMatch(text, /migrate/);
-    assert.match(
-      text,
-      /looked in the znode \/frazil\/nowhere, which is below the chroot.* Check that this is the place/,
-    );
+    assert.match(text, / in the znode \/frazil\/nowhere, which is below the chroot.* Check that this is the place/);
     return true;
   };
   await assert.rejects(store.fence({ scope: "nowhere" }), message("layout"));

@@ -60,7 +60,7 @@ rules! {
     FieldAbsent = 16, "must be left out, since the layout does not have this field";
     FieldAbove = 17, "must be given, since it lies above the time";
     FieldBelow = 18, "must be left out, since it lies below the time";
-    NothingUnordered = 19, "IDs of this layout are not ordered by time", "Compare the times of the IDs instead.";
+    NothingUnordered = 19, "IDs are not ordered by time", "Compare the times of the IDs instead.";
     TickStart = 20, "must be the first millisecond of a tick of {min} ms";
     TimeRange = 21, "must be whole Unix milliseconds from {min} to {max}";
     IdRange = 22, "must be an ID from 0 to {max}";

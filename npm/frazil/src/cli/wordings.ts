@@ -20,6 +20,10 @@ export const WORDINGS: readonly (readonly [RegExp, string])[] = [
     "Give the number of each part ($1) by its name, as in datacenter=3,worker=17, or one number.",
   ],
   [
+    /Pass the layout of your IDs with its own epoch, such as .*, or one with more bits of time,/,
+    "Give the epoch of your IDs by --epoch, or a --layout with more bits of time,",
+  ],
+  [
     /^node must be given, since it lies above the time, got undefined/,
     "--node N must be given, since it lies above the time",
   ],
@@ -32,6 +36,8 @@ const AT_FAULT: readonly (readonly [RegExp, string])[] = [
   [/^(dir|scope|node|layout|schema|database|prefix|incarnation|tag)(?= must )/, "--$1"],
   [/^nodes\.(?:from|to)(?= must )/, "--nodes: an end"],
   [/^windowMaxMs(?= must )/, "--window-max"],
+  [/^from must not be after to, which is (\d+), got (\d+)$/, "--from must not be after --to, got $2 and $1"],
+  [/^(from|to)(?= must )/, "--$1"],
   // With --epoch it is there.
   [/^epochMs(?= must .*, got undefined$)/, "epochMs in --layout"],
   [/^epochMs(?= must )/, "--epoch"],

@@ -21,7 +21,7 @@ export enum Rule {
   FIELD_ABSENT = "must be left out, since the layout does not have this field",
   FIELD_ABOVE = "must be given, since it lies above the time",
   FIELD_BELOW = "must be left out, since it lies below the time",
-  NOTHING_UNORDERED = "IDs of this layout are not ordered by time\nCompare the times of the IDs instead.",
+  NOTHING_UNORDERED = "IDs are not ordered by time\nCompare the times of the IDs instead.",
   TICK_START = "must be the first millisecond of a tick of {min} ms",
   TIME_RANGE = "must be whole Unix milliseconds from {min} to {max}",
   ID_RANGE = "must be an ID from 0 to {max}",

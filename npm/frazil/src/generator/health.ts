@@ -110,16 +110,16 @@ function copiesHere(): string | undefined {
 }
 
 const isolateWarning = (node: number | "none"): string =>
-  `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others\nUse leased() or, in a Durable Object, durable() of frazil/workers. Or pass unshared: true if no other isolate has it.`;
+  `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers. Or pass unshared: true if no other isolate has it.`;
 
 function pageWarning(node: number | "none"): string | undefined {
   if (!isInPage()) return undefined;
   if (isInWorker()) return isolateWarning(node);
-  return `node is ${node} in a page: tabs and workers with one node id repeat each other's IDs\nMint on your server, or give each tab its own node id and pass unshared: true.`;
+  return `node is ${node} in a page: tabs and workers with one node id repeat each other's IDs. Mint on your server, or give each tab its own node id and pass unshared: true.`;
 }
 
 const edgeWarning = (node: number | "none"): string =>
-  `node is ${node} in an edge route: it shares nothing with the server and with other edge routes, and each one with it repeats the IDs of the others\nMint in a route that runs on Node, or pass unshared: true if nothing else has it.`;
+  `node is ${node} in an edge route: it shares nothing with the server and with other edge routes, and each one with it repeats the IDs of the others. Mint in a route that runs on Node, or pass unshared: true if nothing else has it.`;
 
 function copiesWarning(node: number | "none"): string | undefined {
   const copies = copiesHere();
@@ -130,8 +130,8 @@ function copiesWarning(node: number | "none"): string | undefined {
 }
 
 /**
- * What is wrong with a static node id where a program runs in several places that share nothing, as far as that is known, and after a
- * line break what to do. @internal
+ * What is wrong with a static node id where a program runs in several places that share nothing, as far as that is known, and what
+ * to do: in Node after a line break, since a warning of the process has it as `detail`. @internal
  */
 export const staticNodeWarning = (node: number | "none"): string | undefined =>
   Host.FILES
@@ -181,7 +181,7 @@ export function readHealth(
   const endsAt = new Date(endMs);
   const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
   const wrong = staticNode === undefined ? undefined : staticNodeWarning(staticNode);
-  if (wrong !== undefined) warnings.push(wrong.replace("\n", ". "));
+  if (wrong !== undefined) warnings.push(Host.FILES ? wrong.replace("\n", ". ") : wrong);
   // The compiler does not see that there is a refusal exactly if the status is not 0.
   const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings } as Health;
   if (!Host.FILES || file === undefined) return health;

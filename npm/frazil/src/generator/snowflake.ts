@@ -358,9 +358,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       const wrong = this.#isStatic && !isWarned ? staticNodeWarning(this.#node ?? "none") : undefined;
       if (wrong !== undefined) {
         isWarned = true;
-        const [fact, detail] = wrong.split("\n") as [string, string];
-        if (Host.FILES) process.emitWarning(`frazil: ${fact}`, { code: "FRAZIL_STATIC_NODE", detail });
-        else console.warn(`frazil: ${fact}. ${detail}`);
+        if (Host.FILES) {
+          const [fact, detail] = wrong.split("\n") as [string, string];
+          process.emitWarning(`frazil: ${fact}`, { code: "FRAZIL_STATIC_NODE", detail });
+        } else console.warn(`frazil: ${wrong}`);
       }
     }
     // The node id of a lease is no other generator's, whatever the backend.

@@ -55,7 +55,7 @@ function sharedMessage({ sharedWith, freeAtMs }: Refusal, waitMs: number, where:
     freeAtMs === undefined
       ? [`the scope has no node id ${where}`, ""]
       : [`all node ids of the scope are in use ${where}`, nextFree(waitMs)];
-  return `${own}, and the layout has none beyond ${sharedWith}\n${next} See the page "Migrating a fleet".`;
+  return `${own}, and the layout has none beyond ${sharedWith}\nSee the page "Migrating a fleet". ${next}`;
 }
 
 /** Why a scope has a fence. */
@@ -102,7 +102,7 @@ export function refusalError(
         );
       return new LeaseError(
         "NODE_IDS_EXHAUSTED",
-        `all node ids are in use ${context.where}\n${nextFree(waitMs)} ${whenHeld(context)}`,
+        `all node ids are in use ${context.where}\n${whenHeld(context)} ${nextFree(waitMs)}`,
         wait,
       );
     case "fenced":

@@ -353,7 +353,7 @@ export abstract class SegmentHolder {
     const left = this.#left + this.ahead;
     let what = "all numbers are used";
     if (this.#isNew) what = "no number was allocated yet";
-    else if (left > 0) what = `the segment has ${left} of the ${count} numbers that the call wants,`;
+    else if (left > 0) what = `numbers left: ${left} of ${count},`;
     const why = problem?.message ?? "the store has not answered yet";
     const fewer = !this.#isNew && left > 0 ? " Ask for fewer, or raise maxStep." : "";
     const retryAfterMs = this.#retryMs;

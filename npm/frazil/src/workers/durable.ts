@@ -11,7 +11,7 @@
 import { Layout, type LayoutInput, Snowflake, type SnowflakeOptions } from "frazil";
 import { drawRandom } from "../asking/kernel-random.js";
 import { wallClock } from "../base/clock.js";
-import { configError, type FrazilError, LeaseError, oneLine } from "../base/errors.js";
+import { configError, type FrazilError, LeaseError } from "../base/errors.js";
 import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
 import { Slot } from "../generated/abi.js";
 import { CeilingCall, CODES, RULES, SUBJECTS } from "../generated/lease.js";
@@ -89,7 +89,7 @@ function tableError(error: unknown): FrazilError {
   )
     return sqlError(error);
   return storeRefused(
-    `the table frazil_ceilings of this object is not the one that durable() makes (SQLite: ${oneLine(message)})\nRename yours, or ` +
+    `the table frazil_ceilings of this object is not the one that durable() makes (SQLite: ${message})\nRename yours, or ` +
       "drop it if nothing needs the IDs that it covers.",
     error,
   );

@@ -15,7 +15,7 @@
  */
 
 import { wallClock } from "../base/clock.js";
-import { configError, FrazilError, oneLine } from "../base/errors.js";
+import { configError, FrazilError } from "../base/errors.js";
 import type { NodeRange } from "../layout/default-nodes.js";
 import { type Reply, replyOf } from "../stores/durable-object/error-data.js";
 import { isNodeRange, NODES_RULE } from "../stores/durable-object/nodes.js";
@@ -91,7 +91,7 @@ const PLACE = "the storage of this object";
 export function sqlError(error: unknown): FrazilError {
   const { message } = error as Error;
   if (/SQL is not enabled/.test(message)) return storeRefused(SQL_RULE, error);
-  const reported = `the object's SQLite answered ${oneLine(message)}`;
+  const reported = `the object's SQLite answered ${message}`;
   // What SQLite says of a statement, such as one on a table that is another one: it would say so again.
   if (/SQLITE_(ERROR|CONSTRAINT|AUTH|MISMATCH|READONLY|CORRUPT|NOTADB|FULL)/.test(message))
     return storeRefused(

@@ -134,7 +134,7 @@ export function recordOf(options: InitOptions, nodesByDefault = leasedNodes): Sc
   const last = count - 1;
   if (lastDate.getTime() < wallClock()) {
     const value = typeof given === "string" ? given : layoutText(layout);
-    const rule = `the time of the layout "${value}" ended on ${lastDate.toISOString()}\n${OVER_RULE}`;
+    const rule = `the time of the layout ended on ${lastDate.toISOString()}\n${OVER_RULE}`;
     throw configError("INVALID_OPTION", "layout", value, rule);
   }
   const all = nodesByDefault(count);
