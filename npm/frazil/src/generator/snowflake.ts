@@ -525,6 +525,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /** The first ID of a new block. `answered`: see `MintCall`. */
   #nextByBlock(now: number, how: unknown, answered?: number): bigint | undefined {
     if (Host.FILES && this.#isLocal && how === UNOBSTRUCTED && isObstructed(this.#requirePort(), this.#handle, now)) {
+      // As after a refusal that says when to retry: see `tryNext`.
       this.#lastRetryMs = 0;
       return undefined;
     }
