@@ -20,6 +20,7 @@ async function outcomeOf(scenario, backend, main = program) {
 const ONLY = {
   closesWithoutCore: ["wasm"],
   growsMemory: ["wasm"],
+  findsIds: ["wasm"],
   givesNobodyTheMemory: ["native"],
   keepsNoBuffers: ["native"],
   mintsFromFiles: ["native"],
@@ -41,6 +42,7 @@ for (const [scenario, name] of Object.entries({
   beginsLater: "no generator issues what a predecessor with a longer lead may have issued",
   underLease: "a lease mints in its window, and nothing once it is closed",
   growsMemory: "a memory that has grown is found again",
+  findsIds: "an ID that a call of the core left in a memory that has grown is issued, and no other one",
   refusesObjects: "a clock that shows an object, which closes the generator, gets no ID",
   hasOwnViews: "a program that replaces global functions does not run between reading the word and writing it",
   givesNobodyTheMemory:
@@ -71,8 +73,8 @@ MUTANTS.wasm = {
   "the word stays at the first of its tick": ["onSharedState", "words[state] = first | 1", "words[state] = first"],
   "the rest of the block is kept": [
     "onSharedState",
-    "id = void 0)), id !== void 0) return this.#untilMs > 0 && this.#dropBlock(), ",
-    "id = void 0)), id !== void 0) return ",
+    "return id !== void 0 ? (this.#untilMs > 0 && this.#dropBlock(), ",
+    "return id !== void 0 ? (",
   ],
   "the upper half of the word is not written": ["inEveryLayout", ", words[state + 1] = first / TWO_32", ""],
   "the node id is left out": ["inEveryLayout", "| doubles[at + 5]", ""],
@@ -92,8 +94,13 @@ MUTANTS.wasm = {
     "",
   ],
   "the end of the window is not read": ["underLease", " && words[state + 5] * TWO_32 + words[state + 4] >= endMs", ""],
+  "what is in a memory that has grown is asked for again": [
+    "findsIds",
+    "answered === 0 ? wholes[0] : void 0;",
+    "answered === 0 ? wholes[0] : void 0; if (id === void 0) answered = id;",
+  ],
   "views are made by what is global": ["hasOwnViews", "this.words = new Halves(", "this.words = new Uint32Array("],
-  "a call is made by what is global": ["hasOwnViews", "tick = floor(", "tick = Math.floor("],
+  "a call is made by what is global": ["hasOwnViews", "tick = floor((now - epoch", "tick = Math.floor((now - epoch"],
   "a clock may show anything": [
     "refusesObjects",
     'typeof now == "number" && now !== this.#reserveAtMs) {\n      let id, at',
@@ -104,8 +111,8 @@ MUTANTS.wasm = {
 MUTANTS.native = {
   "the rest of the block is kept": [
     "onSharedState",
-    "if (id !== void 0) return this.#untilMs > 0 && this.#dropBlock(), ",
-    "if (id !== void 0) return ",
+    "this.#nextByCore(now, how) : (this.#untilMs > 0 && this.#dropBlock(), ",
+    "this.#nextByCore(now, how) : (",
   ],
   "no line": ["asksNothing", "this.#isStatic && sharedLines[this.#handle] || null", "void 0"],
   "a line for fewer IDs": [
@@ -119,7 +126,11 @@ MUTANTS.native = {
   "the upper half of the word is not written": ["inEveryLayout", ", halves2[1] = first / 2 ** 32", ""],
   "the node id is left out": ["inEveryLayout", " | line.nodeLow", ""],
   "the upper half of the node id is left out": ["inEveryLayout", " | line.nodeHigh", ""],
-  "a fraction counts": ["inEveryLayout", "tick = ticks - ticks % 1, startMs = line", "tick = ticks, startMs = line"],
+  "a fraction counts": [
+    "inEveryLayout",
+    "tick = floor((now - line.epochMs) / line.tickMs)",
+    "tick = (now - line.epochMs) / line.tickMs",
+  ],
   "the time field has no end": ["inEveryLayout", "untilMs < line.endMs ? untilMs : line.endMs", "untilMs"],
   "the reading is not told": ["countsSteps", "seenMs[0] = now;", ""],
   "a step back is not told": ["countsStepsAfterRefusals", "seenMs[0] <= now && ", ""],
@@ -128,6 +139,7 @@ MUTANTS.native = {
   "the end of the window is not compared": ["endsWithOlderContents", " || load2(window, 1) < line.until", ""],
   "the end of the window is not read": ["underLease", " && startMs + line.tickMs <= line.untilMs", ""],
   "views are made by what is global": ["givesNobodyTheMemory", "word: new Ids(", "word: new BigUint64Array("],
+  "a call is made by what is global": ["hasOwnViews", "tick = floor((now - line", "tick = Math.floor((now - line"],
   "a function of the language is called as it is now": [
     "givesNobodyTheMemory",
     "swap(word2",

@@ -20,7 +20,7 @@
 use std::hint::black_box;
 use std::path::PathBuf;
 
-use frazil::abi::{Frame, Handles, KINDS, NO_ID, slot};
+use frazil::abi::{Frame, Handles, KINDS, slot};
 use frazil::asking::Nonce;
 use frazil::ceiling::CeilingGenerator;
 use frazil::clock::ManualClock;
@@ -192,13 +192,15 @@ fn frame() {
     numbers[slot::START_MS] = f64::NAN;
     assert_eq!(handles.open(&mut frame, &mut registry), 0);
     let (handle, now_ms) = (frame.numbers[slot::HANDLE], NOW_MS as f64);
-    assert_ne!(handles.next(&mut frame, handle, now_ms, false), NO_ID);
+    assert_eq!(handles.reserve(&mut frame, handle, now_ms, 1, false), 0);
 
-    let mut next = |name, now_ms| assert_ne!(count(name, || black_box(&handles).next(&mut frame, handle, now_ms, false)), NO_ID);
-    next("frame: next", now_ms);
-    next("frame: next, in a new tick", now_ms + 1.0);
-    let status = count("frame: reserve of 64", || black_box(&handles).reserve(&mut frame, handle, now_ms + 1.0, 64, false));
-    assert_eq!(status, 0);
+    for (name, now_ms, want) in [
+        ("frame: reserve of 1", now_ms, 1),
+        ("frame: reserve of 1, in a new tick", now_ms + 1.0, 1),
+        ("frame: reserve of 64", now_ms + 1.0, 64),
+    ] {
+        assert_eq!(count(name, || black_box(&handles).reserve(&mut frame, handle, now_ms, want, false)), 0);
+    }
     frame.numbers[slot::FILL_FROM] = 0.0;
     frame.numbers[slot::FILL_UNTIL] = 1000.0;
     let mut array = vec![0; 1000];

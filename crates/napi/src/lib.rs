@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 use backends::as_backend;
 use frames::with_frame;
-use frazil::abi::{ABI, Frame, Handles, LocalOpening, NO_ID, ceiling_call, lease_call, segment_call, slot};
+use frazil::abi::{ABI, Frame, Handles, LocalOpening, ceiling_call, lease_call, segment_call, slot};
 use frazil::{Code, Registry};
 use frazil_local::openings;
 use napi::bindgen_prelude::{Env, Error, Object, Result, Uint8Array, Unknown};
@@ -154,16 +154,6 @@ pub fn fill(env: &Env, frame: u32, handle: f64, now_ms: f64, confirmed: bool, ta
         let elements = unsafe { frames::elements_of(env, target) };
         handles.see_line(handle, now_ms);
         handles.fill(frame, handle, now_ms, elements, confirmed)
-    })
-}
-
-/// `Handles::next`.
-#[napi]
-#[must_use]
-pub fn next(frame: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-    with_frame(frame, NO_ID, |handles, frame| {
-        handles.see_line(handle, now_ms);
-        handles.next(frame, handle, now_ms, confirmed)
     })
 }
 

@@ -97,12 +97,6 @@ fn handles_reserve(handles: &Handles, frame: &mut Frame, handle: f64, now_ms: f6
 
 #[no_panic]
 #[inline(never)]
-fn handles_next(handles: &Handles, frame: &mut Frame, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-    handles.next(frame, handle, now_ms, confirmed)
-}
-
-#[no_panic]
-#[inline(never)]
 fn handles_admit(handles: &Handles, frame: &mut Frame, handle: f64, count: f64, wait_ms: f64) -> u32 {
     handles.admit(frame, handle, count, wait_ms)
 }
@@ -182,7 +176,6 @@ fn main() {
         generator_health as *const (),
         generator_stats as *const (),
         handles_reserve as *const (),
-        handles_next as *const (),
         handles_admit as *const (),
         handles_health as *const (),
         segment_draw as *const (),

@@ -19,7 +19,7 @@ extern crate std;
 
 use core::cell::RefCell;
 
-use frazil::abi::{ABI, Frame, Handles, NO_ID};
+use frazil::abi::{ABI, Frame, Handles};
 use frazil::{Code, Registry};
 use lol_alloc::{AssumeSingleThreaded, FreeListAllocator};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -109,16 +109,6 @@ pub fn reserve(frame: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool)
     with_frame(frame, Code::Closed as u32, |Instance { handles, frame, .. }| {
         handles.see_line(handle, now_ms);
         handles.reserve(frame, handle, now_ms, want, confirmed)
-    })
-}
-
-/// `Handles::next`.
-#[wasm_bindgen]
-#[must_use]
-pub fn next(frame: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-    with_frame(frame, NO_ID, |Instance { handles, frame, .. }| {
-        handles.see_line(handle, now_ms);
-        handles.next(frame, handle, now_ms, confirmed)
     })
 }
 

@@ -121,8 +121,7 @@ test(
       for (const frame of [0, 1, 2, 7, 2 ** 31, 2 ** 32 - 1, -1, 0.5, NaN, Infinity]) {
         for (const call of [
           () => addon.open(frame), () => addon.local(frame), () => addon.health(frame, 0, 1.8e12), () => addon.file(frame, 0),
-          () => addon.admit(frame, 0, 1, 0), () => addon.reserve(frame, 0, 1.8e12, 1, true), () => addon.next(frame, 0, 1.8e12, true),
-          () => addon.release(frame, 0),
+          () => addon.admit(frame, 0, 1, 0), () => addon.reserve(frame, 0, 1.8e12, 1, true), () => addon.release(frame, 0),
         ]) {
           try { said.push(String(call())); } catch (error) { said.push(error.name); }
         }
@@ -133,8 +132,8 @@ test(
     process.stdout.write(JSON.stringify([...new Set(said)].sort()));
   `;
     const said = await inNewProcess(script, { env: { FRAZIL_BACKEND: "native" } });
-    // The status CLOSED, the value of `next` that is no ID, and no value.
-    assert.deepEqual(said, [String(CLOSED), "18446744073709551615", "undefined"]);
+    // The status CLOSED, and no value.
+    assert.deepEqual(said, [String(CLOSED), "undefined"]);
   },
 );
 

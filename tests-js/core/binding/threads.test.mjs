@@ -96,7 +96,7 @@ test(
       const handle = numbers[slot.HANDLE];
       for (const answer of [
         addon.reserve(frame, handle, 1.8e12, 4096, true), addon.health(frame, handle, 1.8e12), addon.file(frame, handle),
-        addon.admit(frame, numbers[slot.HANDLE], 5, 10), addon.next(frame, handle, 1.8e12, true),
+        addon.admit(frame, numbers[slot.HANDLE], 5, 10),
       ]) statuses.add(Number(answer < 256n && answer));
       addon.release(frame, handle);
     }

@@ -13,9 +13,6 @@ pub const IDS: usize = 4096;
 pub const RECHECK: u32 = 255;
 /// The status that asks for a key: draw one, put it at `KEY`, and call again. No code has this number.
 pub const KEYLESS: u32 = 254;
-/// What [`Handles::next`](crate::abi::Handles::next) returns instead of an ID. The slot `STATUS` distinguishes it from the ID of
-/// the same value, which a layout of 64 bits with node bits can have.
-pub const NO_ID: u64 = u64::MAX;
 
 /// The memory that both sides read and write.
 #[repr(C)]

@@ -33,7 +33,7 @@ mod slots;
 mod version;
 
 pub use ceiling::{CEILING_CALLS, ceiling_call};
-pub use frame::{Frame, IDS, KEYLESS, NO_ID, RECHECK};
+pub use frame::{Frame, IDS, KEYLESS, RECHECK};
 pub use handles::Handles;
 pub use lease::{
     LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, lease_call, lease_change, lease_reason, lease_request,

@@ -1,6 +1,6 @@
-//! Reserving IDs: `admit`, `reserve` and `next`.
+//! Reserving IDs: `admit`, `reserve` and `fill`.
 
-use super::frame::{Frame, IDS, KEYLESS, NO_ID, RECHECK, whole_number};
+use super::frame::{Frame, IDS, KEYLESS, RECHECK, whole_number};
 use super::handles::{Handles, Minter};
 use super::opening::MAX_WAIT_MS;
 use super::slots::slot;
@@ -112,12 +112,5 @@ impl Handles {
             ids.end_look();
         }
         answer.unwrap_or_else(|error| self.refuse(frame, handle, error))
-    }
-
-    /// Reserves one ID and returns it, or [`NO_ID`] with the status in the slot `STATUS`.
-    pub fn next(&self, frame: &mut Frame, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-        let status = self.reserve(frame, handle, now_ms, 1, confirmed);
-        frame.numbers[slot::STATUS] = f64::from(status);
-        if status == 0 { frame.ids[0] } else { NO_ID }
     }
 }

@@ -42,8 +42,6 @@ macro_rules! slots {
 slots! {
     /// What a reservation writes.
     RESERVATION = 0..8 {
-        /// Out: the status of the last `next`.
-        STATUS = 0;
         /// Out: how many IDs were written.
         COUNT = 1;
         /// Out: the first Unix millisecond of the clock's tick.

@@ -1,6 +1,6 @@
 //! A host of the handle table.
 
-use frazil::abi::{Frame, Handles, KINDS, NO_ID, slot};
+use frazil::abi::{Frame, Handles, KINDS, slot};
 use frazil::error::{Rule, Subject};
 use frazil::layout::LayoutSpec;
 use frazil::{Code, Layout, Registry};
@@ -83,9 +83,8 @@ impl Host {
 
     /// One ID; the call must succeed.
     pub(crate) fn next(&mut self, handle: f64, now_ms: f64) -> u64 {
-        let id = self.handles.next(&mut self.frame, handle, now_ms, true);
-        assert_ne!(id, NO_ID, "status {}", self.frame.numbers[slot::STATUS]);
-        id
+        assert_eq!(self.reserve(handle, now_ms, 1, true), 0);
+        self.frame.ids[0]
     }
 
     /// A slot that holds the number of a subject or a rule.

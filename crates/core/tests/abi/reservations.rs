@@ -1,6 +1,6 @@
 //! What a reservation writes into the frame, and the condition of the generator.
 
-use frazil::abi::{Frame, Handles, KEYLESS, NO_ID, RECHECK, slot};
+use frazil::abi::{Frame, Handles, KEYLESS, RECHECK, slot};
 use frazil::error::{Rule, Subject};
 use frazil::mint::{Key, Machine, Outcome, SequenceStart, Window};
 use frazil::{Code, Layout, Node};
@@ -77,7 +77,7 @@ fn one_call_writes_as_many_ids_as_fit_into_the_frame() {
 }
 
 #[test]
-fn the_status_distinguishes_an_id_of_all_ones_from_a_refusal() {
+fn the_id_of_all_ones_is_issued_and_then_the_time_is_over() {
     let mut host = Host::new();
     let discord = Layout::named("discord").unwrap();
     host.request(&discord.spec());
@@ -85,10 +85,8 @@ fn the_status_distinguishes_an_id_of_all_ones_from_a_refusal() {
     let handle = host.handle();
     let last_ms = number(discord.plan().last_ms);
     assert_eq!(host.reserve(handle, last_ms, 4095, false), 0);
-    let last = host.handles.next(&mut host.frame, handle, last_ms, false);
-    assert_eq!((last, host.frame.numbers[slot::STATUS].to_bits()), (NO_ID, 0.0_f64.to_bits()));
-    assert_eq!(host.handles.next(&mut host.frame, handle, last_ms, true), NO_ID);
-    assert_eq!(host.frame.numbers[slot::STATUS].to_bits(), f64::from(Code::TimeExhausted as u8).to_bits());
+    assert_eq!(host.next(handle, last_ms), u64::MAX);
+    assert_eq!(host.reserve(handle, last_ms, 1, true), Code::TimeExhausted as u32);
 }
 
 #[test]
@@ -101,8 +99,6 @@ fn a_state_without_a_key_asks_for_one_and_keeps_the_first() {
     assert_eq!(host.reserve(handle, 0.0, 1, false), RECHECK);
     assert_eq!(host.reserve(handle, 0.0, 1, true), Code::ClockBeforeEpoch as u32);
     assert_eq!(host.reserve(handle, NOW_MS, 1, false), KEYLESS);
-    assert_eq!(host.handles.next(&mut host.frame, handle, NOW_MS, false), NO_ID);
-    assert_eq!(host.index(slot::STATUS), KEYLESS as usize);
 
     // A key with a half of 0 counts as missing, an invalid number is refused, and no key stays in the frame.
     host.set_key([0, 5]);

@@ -16,7 +16,7 @@ use crate::model::{Model, PLAIN};
 use crate::state::State;
 use crate::{REPEATED, panic_of};
 
-/// A copy of `#nextBySwap`: the line, and where it has no ID, the copy of the loop, after which the window is read again.
+/// A copy of `#nextByClock`: the line, and where it has no ID, the copy of the loop, after which the window is read again.
 #[derive(Clone)]
 struct ByLine {
     core: Copied,

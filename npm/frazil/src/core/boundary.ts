@@ -20,7 +20,6 @@ export interface Calls {
   release(frame: number, handle: number): void;
   admit(frame: number, handle: number, count: number, waitMs: number): number;
   reserve(frame: number, handle: number, nowMs: number, want: number, confirmed: boolean): number;
-  next(frame: number, handle: number, nowMs: number, confirmed: boolean): bigint;
   health(frame: number, handle: number, nowMs: number): number;
   lease(frame: number, handle: number, call: number): number;
   ceiling(frame: number, handle: number, call: number): number;

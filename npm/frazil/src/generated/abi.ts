@@ -5,7 +5,6 @@ import { Rule } from "./rules.js";
 
 /** The slots of the frame. */
 export enum Slot {
-  STATUS = 0,
   COUNT = 1,
   VALID_FROM_MS = 2,
   VALID_UNTIL_MS = 3,
@@ -141,7 +140,7 @@ export enum Frame {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 4093271758,
+  ABI = 686575306,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */

@@ -53,21 +53,20 @@ import {
   writeRequest,
 } from "./request.js";
 import { SESSION, type Session } from "./session.js";
-import { readWindow, type SwapLine, sharedLines, swapLineOf, swapOne } from "./swap-line.js";
+import { floor, readWindow, type SwapLine, sharedLines, swapLineOf, swapOne } from "./swap-line.js";
 
 /** Tells the constructor to open a state file. */
 const OPEN_LOCAL = Symbol();
 /** Tells the constructor to start opening a state file on another thread. */
 const OPEN_LOCAL_ASYNC = Symbol();
 
-/** Asks for an ID of the block or of the line, and for no other. */
-const QUICKLY = Symbol();
+/** Asks for an ID at once: `undefined` in place of a wait or an error of the core. A symbol, since a program may pass `next` to `map`. */
+const AT_ONCE = Symbol();
+/** The same, but not while another process has the lock of the state file. */
+const UNOBSTRUCTED = Host.FILES ? Symbol() : AT_ONCE;
 
 /** How many bits a number holds exactly. */
 const NUMBER_BITS = 53;
-
-/** What `Calls.next` returns in place of an ID, and as the last ID of 64 bits, with the status 0. */
-const NO_ID = 0xffff_ffff_ffff_ffffn;
 
 /** Whether the program was warned about a static node id where it runs in several places that share nothing. */
 let isWarned = false;
@@ -92,9 +91,6 @@ function endOfTurn(end: () => void): () => Promise<void> {
 
 /** 2^32. */
 const TWO_32 = 0x1_0000_0000;
-
-/** Captured at load: user code must not run in the middle of a call. */
-const floor = /* @__PURE__ */ (() => Math.floor)();
 
 /** In place of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
 const min = (a: number, b: number): number => (a < b ? a : b);
@@ -173,12 +169,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #untilMs = NaN;
   /** Where the first of the line slots is, as a slot of the frame; 0 if there are none. See `#nextByLine`. */
   #line = 0;
-  /** The reading of the clock in the last call with `QUICKLY` that found no ID. */
-  #shownMs = NaN;
-  /** The line of a generator on the addon; `null` until a call needs it, and `undefined` if there is none. See `#nextBySwap`. */
+  /** The line of a generator on the addon; `null` until a call needs it, and `undefined` if there is none. See `swap-line.ts`. */
   #swap: SwapLine | null | undefined;
-  /** Mints one ID, without a block. Absent after `close()`, and where a lease has to be asked first. */
-  #mint: ((now: number) => bigint) | undefined;
+  /** `#nextByClock` or `#nextByLine`. */
+  #nextOne: (how?: unknown) => bigint | undefined;
+  /** Whether `#nextByCore` may call the core: not after `close()`, nor where a lease has to be asked first. */
+  #asksAlone = false;
   /** At this time `next()` reserves a block and mints no ID alone: one was minted alone at it, or a call was refused. NaN: at none. */
   #reserveAtMs = NaN;
 
@@ -290,20 +286,21 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       throw configError("INVALID_OPTION", "unshared", unshared, PackageRule.TRUE_OR_FALSE);
     if (freshness !== "call" && freshness !== "turn")
       throw configError("INVALID_OPTION", "freshness", freshness, PackageRule.KNOWN_FRESHNESS);
+    this.#nextOne = Host.FILES ? this.#nextByClock : this.#nextByLine;
     if (Host.MOVING_CLOCK && freshness === "turn") {
       const endTurn = endOfTurn(() => {
         this.#isOfThisTurn = false;
       });
       this.next = () => {
         if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
-        const id = (Host.FILES && this.#swap !== undefined ? this.#nextBySwap : this.#nextByLine)() as bigint;
+        const id = this.#nextOne() as bigint;
         if (!this.#isOfThisTurn && this.#cursor < this.#end) {
           this.#isOfThisTurn = true;
           endTurn();
         }
         return id;
       };
-    } else this.next = Host.FILES ? this.#nextByClock : (this.#nextByLine as () => bigint);
+    } else this.next = this.#nextOne as () => bigint;
     if (now !== undefined && typeof now !== "function")
       throw describedError("INVALID_OPTION", "now", now, PackageRule.FUNCTION);
     const session = Object(kind)[SESSION] ? (kind as Session) : undefined;
@@ -380,16 +377,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       if (backend === "native" && lines) {
         this.#line = 0;
         this.#swap = (this.#isStatic && sharedLines[this.#handle]) || null;
+      } else {
+        if (this.next === this.#nextOne) (this as { next: unknown }).next = this.#nextByLine;
+        this.#nextOne = this.#nextByLine;
       }
-      if (this.next === this.#nextByClock)
-        (this as { next: unknown }).next = this.#swap === undefined ? this.#nextByLine : this.#nextBySwap;
     }
-    if (Host.MOVING_CLOCK && !this.#session) {
-      const { calls, frame } = (this.#port as Port).binding;
-      const { next } = calls;
-      const handle = this.#handle;
-      this.#mint = (now) => next(frame, handle, now, false);
-    }
+    if (Host.MOVING_CLOCK) this.#asksAlone = !this.#session;
     this.#maxBlock = numbers[Slot.MAX_BLOCK] as number;
     this.#maxWaitMs = numbers[Slot.MAX_WAIT_MS] as number;
     this.#maxAsyncWaitMs = numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
@@ -434,38 +427,33 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   declare readonly next: () => bigint;
 
-  /** `next` of a generator without a line. V8 does not inline `#nextByLine` into a caller's loop: it is too large. */
+  /**
+   * `next` on the addon, and of a generator without a line. It is small enough to become a part of the caller's loop, which `swapOne` and
+   * `#nextByLine` are not.
+   */
   readonly #nextByClock = Host.FILES
-    ? (): bigint => {
+    ? (how?: unknown): bigint | undefined => {
         const now = this.#clock();
-        let answered: number | undefined;
         // `#hasIdAt`, inlined: every ID takes this path. A replaced clock may return an object, and comparing an object
         // runs user code, so the cursor is compared last.
         if (now >= this.#fromMs && now < this.#untilMs) {
           if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
-        } else if (now !== this.#reserveAtMs && typeof now === "number" && this.#mint !== undefined) {
-          // One ID by one call of the core, for a program that mints now and then: a block would take views of the frame and a copy.
-          const id = this.#mint(now);
-          if (id !== NO_ID || (this.#port as Port).numbers[Slot.STATUS] === 0) {
-            if (this.#untilMs > 0) this.#dropBlock();
-            this.#reserveAtMs = now;
-            this.#alone++;
-            return id;
-          }
-          // Asked once more, a state file whose lock another process holds would make the call wait once more.
-          answered = (this.#port as Port).numbers[Slot.STATUS];
+        } else if (typeof now === "number" && now !== this.#reserveAtMs) {
+          const line = this.#swap;
+          const id = line ? swapOne(line, now) : undefined;
+          if (id === undefined) return this.#nextByCore(now, how);
+          if (this.#untilMs > 0) this.#dropBlock();
+          this.#reserveAtMs = now;
+          this.#alone++;
+          return id;
         }
-        return this.#refill(now, this.#maxWaitMs, answered);
+        return this.#nextByBlock(now, how);
       }
     : (undefined as never);
 
-  /**
-   * `next` of a generator that may have a line. With `QUICKLY` it never calls the core: if block and line have no ID, it returns
-   * `undefined`, and the reading is in `#shownMs`.
-   */
+  /** `next` of a generator that may have a line in the memory of the module. */
   readonly #nextByLine = (how?: unknown): bigint | undefined => {
     const now = this.#clock();
-    let answered: number | undefined;
     // The cursor is compared last: see `#nextByClock`.
     if (now < this.#untilMs && now >= this.#fromMs) {
       if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
@@ -506,13 +494,6 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           id = (this.#port as Port).wholes[0] as bigint;
         }
       }
-      if (Host.MOVING_CLOCK && id === undefined && how !== QUICKLY && this.#mint !== undefined) {
-        id = this.#mint(now);
-        if (id === NO_ID && (this.#port as Port).numbers[Slot.STATUS] !== 0) {
-          answered = (this.#port as Port).numbers[Slot.STATUS];
-          id = undefined;
-        }
-      }
       if (id !== undefined) {
         // Not by a call: what runs once in a millisecond stays interpreted for a thousand calls.
         if (this.#untilMs > 0) this.#dropBlock();
@@ -520,61 +501,41 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         this.#alone++;
         return id;
       }
+      if (Host.MOVING_CLOCK) return this.#nextByCore(now, how);
     }
-    if (how === QUICKLY) {
-      this.#shownMs = now;
-      return undefined;
-    }
-    return this.#refill(now, this.#maxWaitMs, answered);
+    return this.#nextByBlock(now, how);
   };
 
-  /**
-   * `#nextByLine` of a generator on the addon that may have a line. It is small enough to become a part of the caller's loop, which
-   * `swapOne` is not.
-   */
-  readonly #nextBySwap = Host.FILES
-    ? (how?: unknown): bigint | undefined => {
-        const now = this.#clock();
-        if (now >= this.#fromMs && now < this.#untilMs) {
-          if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
-        } else if (typeof now === "number" && now !== this.#reserveAtMs) {
-          const line = this.#swap;
-          const id = line ? swapOne(line, now) : undefined;
-          if (id !== undefined) {
-            if (this.#untilMs > 0) this.#dropBlock();
-            this.#reserveAtMs = now;
-            this.#alone++;
-            return id;
-          }
-          if (how !== QUICKLY) return this.#nextByCore(now);
-        }
-        if (how === QUICKLY) {
-          this.#shownMs = now;
-          return undefined;
-        }
-        return this.#refill(now, this.#maxWaitMs);
+  /** One ID by one call of the core, for a program that mints now and then: a block would take views of the frame and a copy. */
+  #nextByCore(now: number, how: unknown): bigint | undefined {
+    let answered: number | undefined;
+    if (Host.MOVING_CLOCK && this.#asksAlone && !(Host.FILES && this.#isLocal && how === UNOBSTRUCTED)) {
+      const { binding, wholes } = this.#port as Port;
+      answered = binding.calls.reserve(binding.frame, this.#handle, now, 1, false);
+      const id = answered === 0 ? wholes[0] : undefined;
+      // Absent also if the memory has grown: `#reserve` finds it again, and the ID.
+      if (id !== undefined) {
+        if (this.#untilMs > 0) this.#dropBlock();
+        this.#reserveAtMs = now;
+        this.#alone++;
+        if (Host.FILES && this.#swap !== undefined) this.#readLine();
+        return id;
       }
-    : (undefined as never);
-
-  /** `#nextBySwap` where the line has no ID. */
-  #nextByCore(now: number): bigint | undefined {
-    if (Host.FILES) {
-      let id: bigint | undefined;
-      let answered: number | undefined;
-      if (this.#mint !== undefined) {
-        const alone = this.#mint(now);
-        answered = (this.#port as Port).numbers[Slot.STATUS];
-        if (alone !== NO_ID || answered === 0) {
-          if (this.#untilMs > 0) this.#dropBlock();
-          this.#reserveAtMs = now;
-          this.#alone++;
-          id = alone;
-          this.#readLine();
-        }
-      }
-      return id ?? this.#refill(now, this.#maxWaitMs, answered);
     }
-    return undefined;
+    return this.#nextByBlock(now, how, answered);
+  }
+
+  /** The first ID of a new block. `answered`: see `MintCall`. */
+  #nextByBlock(now: number, how: unknown, answered?: number): bigint | undefined {
+    if (Host.FILES && this.#isLocal && how === UNOBSTRUCTED && isObstructed(this.#requirePort(), this.#handle, now)) {
+      // As after a refusal that says when to retry: see `tryNext`.
+      this.#lastRetryMs = 0;
+      return undefined;
+    }
+    const waits = how !== AT_ONCE && !(Host.FILES && how === UNOBSTRUCTED);
+    const id = this.#refill(now, waits ? this.#maxWaitMs : 0, answered);
+    if (id !== undefined || !waits) return id;
+    throw this.#refusal();
   }
 
   /**
@@ -620,15 +581,15 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const signal = signalOf(options);
     signal?.throwIfAborted();
     const renewal = this.#session?.renewIfDue?.(signal, this.#maxAsyncWaitMs);
-    // At once, without a closure and a second promise, since most calls wait for nothing.
-    let isQuick = renewal === undefined;
-    const next = Host.FILES && this.#swap !== undefined ? this.#nextBySwap : this.#nextByLine;
-    const quick = isQuick ? next(QUICKLY) : undefined;
-    if (quick !== undefined) return quick;
+    // Without a closure and a second promise, since most calls wait for nothing.
+    let isRefused = renewal === undefined;
+    const first = isRefused ? this.#nextOne(AT_ONCE) : undefined;
+    if (first !== undefined) return first;
     const attempt = () => {
-      const id = isQuick ? undefined : next(QUICKLY);
-      isQuick = false;
-      return id ?? this.#refill(this.#shownMs, 0);
+      const id = isRefused ? undefined : this.#nextOne(AT_ONCE);
+      isRefused = false;
+      if (id !== undefined) return id;
+      throw this.#refusal();
     };
     return this.#retry(signal, attempt, renewal);
   };
@@ -638,11 +599,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * with a state file it may flush the disk, as any call. Throws the other errors of `next`.
    */
   readonly tryNext = (): bigint | undefined => {
-    const quick = (Host.FILES && this.#swap !== undefined ? this.#nextBySwap : this.#nextByLine)(QUICKLY);
-    if (quick !== undefined) return quick;
-    const now = this.#shownMs;
-    if (Host.FILES && this.#isLocal && isObstructed(this.#requirePort(), this.#handle, now)) return undefined;
-    const id = this.#tryRefill(now, 0);
+    const id = this.#nextOne(UNOBSTRUCTED);
     // A refusal of the clock that says when to retry is retryable, and no lease has to hear of it (`Session.refused`): an error
     // would take most of the time of the call.
     if (id !== undefined || this.#lastRetryMs < Infinity) return id;
@@ -756,7 +713,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (this.#closed) return;
     this.#finalCounts = counts;
     this.#closed = true;
-    if (Host.MOVING_CLOCK) this.#mint = undefined;
+    if (Host.MOVING_CLOCK) this.#asksAlone = false;
     this.#dropBlock();
     if ((this.#isPrivate || (Host.FILES && this.#isLocal)) && this.#port !== undefined) {
       unclosed?.unregister(this);
@@ -793,17 +750,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /**
-   * Reserves a new block and takes its first ID. If the previous block was used up while it was valid, the new one is
-   * twice as large, up to `#maxBlock`. At `#reserveAtMs` it has two IDs. Otherwise it has one.
+   * Reserves a new block and takes its first ID; `undefined` if the core refuses. If the previous block was used up while it was valid, the
+   * new one is twice as large, up to `#maxBlock`. At `#reserveAtMs` it has two IDs. Otherwise it has one.
    */
-  #refill(now: number, waitMs: number, answered?: number): bigint {
-    const id = this.#tryRefill(now, waitMs, answered);
-    if (id === undefined) throw this.#refusal();
-    return id;
-  }
-
-  /** The same. Returns `undefined` if the core refuses. */
-  #tryRefill(now: number, waitMs: number, answered?: number): bigint | undefined {
+  #refill(now: number, waitMs: number, answered?: number): bigint | undefined {
     const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#cursor === this.#end;
     const want =
       Host.MOVING_CLOCK && now === this.#reserveAtMs

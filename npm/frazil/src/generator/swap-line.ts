@@ -11,6 +11,7 @@ import type { Port } from "../core/port.js";
 const swap = Host.FILES ? Atomics.compareExchange : (undefined as never);
 const load = Host.FILES ? Atomics.load : (undefined as never);
 const toNumber = Number;
+export const floor = /* @__PURE__ */ (() => Math.floor)();
 
 /** A number of 64 bits, and its halves. */
 const eight = /* @__PURE__ */ new ArrayBuffer(8);
@@ -90,8 +91,7 @@ export function readWindow(line: SwapLine): void {
  */
 export function swapOne(line: SwapLine, now: number): bigint | undefined {
   const { seenMs, word, window } = line;
-  const ticks = (now - line.epochMs) / line.tickMs;
-  const tick = ticks - (ticks % 1);
+  const tick = floor((now - line.epochMs) / line.tickMs);
   const startMs = line.epochMs + tick * line.tickMs;
   const before = word[0] as bigint;
   const first = tick * line.wordStep;

@@ -14,7 +14,7 @@ export interface Exports extends Calls {
 export const wasmUnavailable = (cause: unknown, reasons = String(cause), hint = ""): ConfigError =>
   new ConfigError("WASM_UNAVAILABLE", `WebAssembly cannot be used here: ${oneLine(reasons)}\n${hint}`, { cause });
 
-const CALLS = "open release admit reserve next health lease ceiling segment";
+const CALLS = "open release admit reserve health lease ceiling segment";
 
 /** The exports of a new instance. The module has no imports: see `crates/xtask/src/module.rs`. */
 export const instanceOf = (module: WebAssembly.Module): Exports =>
@@ -47,7 +47,6 @@ export function bindExports(make: () => Exports, hint?: string): Binding {
   try {
     const exports = make();
     const frame = exports.frame();
-    const asUint = BigInt.asUintN;
     const calls = {} as Record<keyof Calls, (...given: unknown[]) => unknown>;
     let stopped: unknown;
     // A stack overflow inside the module ends a call halfway. The next call then traps, and the module is stopped for
@@ -58,15 +57,12 @@ export function bindExports(make: () => Exports, hint?: string): Binding {
       stopped = new ConfigError("WASM_UNAVAILABLE", said, { cause });
     };
     for (const name of CALLS.split(" ") as (keyof Calls)[]) {
-      const call = exports[name] as (...given: unknown[]) => bigint;
+      const call = exports[name] as (...given: unknown[]) => unknown;
       // Five parameters, and no rest parameter with spread: spread calls an iterator, which a program can replace.
       calls[name] = (a?: unknown, b?: unknown, c?: unknown, d?: unknown, e?: unknown) => {
         try {
-          if (stopped === undefined) {
-            const answer = call(a, b, c, d, e);
-            // WebAssembly returns signed integers. Statuses and addresses are below 2^31, but an ID may be 2^63 or more.
-            return name === "next" ? asUint(64, answer) : answer;
-          }
+          // A signed integer: statuses and addresses are below 2^31.
+          if (stopped === undefined) return call(a, b, c, d, e);
         } catch (error) {
           if (name !== "release") halt(error);
         }
