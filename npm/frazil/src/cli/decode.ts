@@ -8,7 +8,7 @@ import type { Flags } from "./flags.js";
 import { formOf, withoutN } from "./forms.js";
 import { answerArguments, answerLines, readsLines } from "./input.js";
 import { hintFor } from "./likely-inputs.js";
-import { otherReadings } from "./likely-layouts.js";
+import { likelyReadings } from "./likely-layouts.js";
 import { listText, tableText } from "./output.js";
 
 /** The bits of an ID, field by field. */
@@ -58,9 +58,12 @@ function jsonOf(): (decoded: Decoded) => string {
 /** What is said where the layout was not named, and the ID can be of another one. */
 function guessOf(id: bigint, layout: Layout): [string, string][] {
   const rows: [string, string][] = [];
+  const readings = likelyReadings(id);
+  const first = readings[0]?.name ?? "default";
   const doubt = whyNot(layout, id, wallClock());
   if (doubt !== undefined) rows.push(["doubt", `as default, ${doubt}`]);
-  const others = listText(otherReadings(id));
+  else if (first !== "default") rows.push(["doubt", `${first} is more likely`]);
+  const others = listText(readings.filter(({ name }) => name !== "default").map(({ name, day }) => `${name} ${day}`));
   for (const [at, text] of others.split("\n").entries()) if (text !== "") rows.push([at === 0 ? "or as" : "", text]);
   return rows;
 }
