@@ -41,18 +41,19 @@ const option = (field, value, code, rule, expected) =>
 
 function* nodes() {
   const rule = whole(0, 1023);
-  for (const node of [-1, 1024, 1.5, Number.POSITIVE_INFINITY, 2 ** 53, true, null, () => 1, Symbol("7")]) {
-    yield option("node", node, "INVALID_NODE", rule);
-  }
+  for (const node of [true, null, () => 1, Symbol("7")]) yield option("node", node, "INVALID_NODE", rule);
+  for (const node of [-1, 1024, 1.5, Number.POSITIVE_INFINITY, 2 ** 53, "1024", "9".repeat(400)])
+    yield option("node", node, "INVALID_NODE", `${rule}\nCount from 0, or use a layout with more node bits.`);
   yield option("node", 7n, "INVALID_NODE", `${rule}\nPass a number, not a bigint.`);
-  for (const node of ["1024", "node-1", "-1", "7.0", "7 ", "0x7", "1e2", "9".repeat(400)])
-    yield option("node", node, "INVALID_NODE", `${rule}\nA string must have decimal digits only.`);
+  const digits = "A string must have decimal digits only. Of a pod: lease(store, { node: preferredNode() }).";
+  for (const node of ["node-1", "-1", "7.0", "7 ", "0x7", "1e2"])
+    yield option("node", node, "INVALID_NODE", `${rule}\n${digits}`);
   yield option("node", "", "INVALID_NODE", `${rule}\nIs the environment variable empty?`);
   const unset = "Is the environment variable set? Number(undefined) is NaN.";
   yield option("node", Number.NaN, "INVALID_NODE", `${rule}\n${unset}`);
   yield option("node", "none", "INVALID_NODE", rules.NODE_NOT_NONE);
   for (const node of [[], {}, [7], { worker: 7 }, unconvertible]) {
-    yield option("node", node, "INVALID_NODE", `${rules.PART_NAMES}\nPass { node }, or a number.`);
+    yield option("node", node, "INVALID_NODE", `${rules.PART_NAMES}\nPass a number.`);
   }
   // Inherited options do not count.
   const variable = { code: "NODE_REQUIRED", field: "node", value: undefined };
@@ -79,7 +80,7 @@ function* nodes() {
       },
     );
   }
-  for (const worker of [32, -1, 1.5, "17", null, 17n]) {
+  for (const worker of [32, -1, 1.5, "1.5", "", null, 17n]) {
     const options = { layout: "twitter", node: { datacenter: 3, worker } };
     yield creating(options, { code: "INVALID_NODE", field: "node.worker", value: worker, rule: whole(0, 31) });
   }
@@ -107,10 +108,10 @@ function* options() {
     epoch: 'Did you mean "epochMs"?',
     twepoch: 'Did you mean "epochMs"?',
     custom_epoch: 'Did you mean "epochMs"?',
-    workerId: 'Did you mean "node"?',
-    worker_id: 'Did you mean "node"?',
-    datacenterId: 'Did you mean "node"?',
-    data_center: 'Did you mean "node"?',
+    workerId: 'Pass { layout: "twitter", node: { datacenter, worker } }.',
+    worker_id: 'Pass { layout: "twitter", node: { datacenter, worker } }.',
+    datacenterId: 'Pass { layout: "twitter", node: { datacenter, worker } }.',
+    data_center: 'Pass { layout: "twitter", node: { datacenter, worker } }.',
     machineId: 'Did you mean "node"?',
     instance_id: 'Did you mean "node"?',
     mid: 'Did you mean "node"?',
@@ -301,7 +302,9 @@ function* bulk() {
         name: `${method}(${typeof target} ${show(target)})`,
       };
     }
-    const tooLong = { code: "INVALID_ARGUMENT", field: "count", value: 1048577, rule: whole(0, 1048576) };
+    const inParts = "count is target.length: fill it in parts, await fillAsync(target.subarray(from, until)).";
+    const rule = `${whole(0, 1048576)}\n${inParts}`;
+    const tooLong = { code: "INVALID_ARGUMENT", field: "count", value: 1048577, rule };
     yield { ...called("bulk calls", method, [new BigUint64Array(1048577)], tooLong), name: `${method}(1048577 long)` };
   }
 }
@@ -339,7 +342,7 @@ function* texts() {
   const range = ruleOf("ID_RANGE", 0, 2n ** 63n - 1n);
   const wrong = [
     [text, ["12a", "", "007", "00", " 12", "12 ", "+1", "-1", "1e3", "0x10", "1_000", "12n", "\u0661\u0662", "12\n"]],
-    [`${input}\nJSON.parse loses digits above, so keep IDs as text.`, [2 ** 53, 2 ** 53 + 2, -(2 ** 53), 1e300]],
+    [`${input}\nJSON.parse rounds larger numbers, so keep IDs as text.`, [2 ** 53, 2 ** 53 + 2, -(2 ** 53), 1e300]],
     [input, [1.5, Number.NaN, Number.POSITIVE_INFINITY, null, undefined, true, Symbol("1"), () => 1]],
     [
       `${input}\nPass its id. For many, use decodeMany or encodeMany.`,

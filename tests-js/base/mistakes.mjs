@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
 import { manualClock } from "frazil/testing";
-import { hex } from "frazil/text";
+import { base62, hex } from "frazil/text";
 import { readIds, toSql } from "frazil/transport";
 
 const file = fileURLToPath(new URL("mistakes.txt", import.meta.url));
@@ -18,6 +18,7 @@ const fields = [
   { kind: "sequence", bits: 12 },
 ];
 const epochMs = 1735689600000;
+const big = new BigUint64Array(5e6);
 /** A row id of another service, as `JSON.parse` reads it. */
 const rounded = JSON.parse('{ "id": 175928847299117063 }').id;
 
@@ -49,6 +50,11 @@ export const MISTAKES = Object.fromEntries([
   ],
   ["new Snowflake({ node: process.env.HOSTNAME })", () => new Snowflake({ node: "web-3" })],
   ["new Snowflake({ node: 1024 })", () => new Snowflake({ node: 1024 })],
+  ['new Snowflake({ node: "1024" })', () => new Snowflake({ node: "1024" })],
+  [
+    'new Snowflake({ layout: "twitter", node: { datacenter: 1, worker: "web-3" } })',
+    () => new Snowflake({ layout: "twitter", node: { datacenter: 1, worker: "web-3" } }),
+  ],
   ["new Snowflake({ node: { worker: 7 } })", () => new Snowflake({ node: { worker: 7 } })],
   ["new Snowflake({ node: () => 7 })", () => new Snowflake({ node: () => 7 })],
   ["new Snowflake({ node: [7] })", () => new Snowflake({ node: [7] })],
@@ -63,6 +69,16 @@ export const MISTAKES = Object.fromEntries([
   ['new Snowflake({ layout: "mastodon", node: 7 })', () => new Snowflake({ layout: "mastodon", node: 7 })],
   ['new Snowflake({ node: "none" })', () => new Snowflake({ node: "none" })],
   // The names of options.
+  ["new Snowflake({ node: 7, workerId: 3 })", () => new Snowflake({ node: 7, workerId: 3 })],
+  ["new Snowflake({ datacenterId: 1, workerId: 3 })", () => new Snowflake({ datacenterId: 1, workerId: 3 })],
+  [
+    'new Snowflake({ layout: "twitter", worker: 3, node: 7 })',
+    () => new Snowflake({ layout: "twitter", worker: 3, node: 7 }),
+  ],
+  ["Snowflake.local({ datacenterId: 1, workerId: 3 })", () => Snowflake.local({ datacenterId: 1, workerId: 3 })],
+  ["new Snowflake({ dir })", () => new Snowflake({ dir: "/var/lib/shop" })],
+  ["new Snowflake({ node: 7, scope })", () => new Snowflake({ node: 7, scope: "orders" })],
+  ["new Snowflake({ node: 7, windowMs })", () => new Snowflake({ node: 7, windowMs: 60_000 })],
   ...[
     "workerId",
     "worker_id",
@@ -161,6 +177,9 @@ export const MISTAKES = Object.fromEntries([
   ["layout.decodeMany(id)", () => plain.decodeMany(5n)],
   ["hex.encode([id, id])", () => hex.encode([5n, 6n])],
   ["hex.decode([text, text])", () => hex.decode(["00", "01"])],
+  ['base62.decode("dhZ")', () => base62.decode("dhZ")],
+  ['base62.decode("")', () => base62.decode("")],
+  [`readIds('{"id":"5"}', "id")`, () => readIds('{"id":"5"}', "id")],
   ["hex.decode(id)", () => hex.decode(175928847299117063n)],
   ["layout.decode(ids.next)", () => plain.decode(() => 5n)],
   ["layout.decode(null)", () => plain.decode(null)],
@@ -177,6 +196,11 @@ export const MISTAKES = Object.fromEntries([
   ["ids.nextMany()", () => new Snowflake({ node: 7, now: () => epochMs }).nextMany()],
   ['ids.nextMany("5")', () => new Snowflake({ node: 7, now: () => epochMs }).nextMany("5")],
   ["ids.fill([])", () => new Snowflake({ node: 7, now: () => epochMs }).fill([])],
+  ["ids.fill(new BigUint64Array(5e6))", () => new Snowflake({ node: 7, now: () => epochMs }).fill(big)],
+  [
+    "ids.fill(new BigUint64Array(1e6)) with 10 ms to wait",
+    () => new Snowflake({ node: 7, maxWaitMs: 10, now: () => epochMs }).fill(big.subarray(0, 1e6)),
+  ],
   ["ids.fill(new BigInt64Array(2))", () => new Snowflake({ node: 7, now: () => epochMs }).fill(new BigInt64Array(2))],
   [
     "ids.nextMany(1_000_000) with 10 ms to wait",

@@ -84,6 +84,7 @@ test("decode without a layout names the others that give a time that can be, and
   assert.ok(!layouts(known).some((layout) => layout.startsWith("tsid")), "tsid would be 2030");
   const today = `${Layout.named("default").minIdAt(Date.now())}`;
   assert.doesNotMatch(await printed("decode", today), /^doubt/m);
+  assert.match(await printed("decode", "175928847299117063"), /^doubt +discord is more likely\nor as +discord /m);
   const small = await printed("decode", "5");
   assert.match(small, /^doubt +as default, its time is the first day of the epoch$/m);
   assert.deepEqual(layouts(small), []);

@@ -82,12 +82,16 @@ test("windowMs", async () => {
     await option("windowMs", windowMs, ruleOf("WINDOW_LENGTH", 1000, 2 ** 31 - 1));
 });
 
+const DIGITS = "A string must have decimal digits only. Of a pod: lease(store, { node: preferredNode() }).";
+
 test("node", async () => {
-  for (const node of [-1, 1024, 1.5, null, { node: 7 }, "none", unconvertible])
+  for (const node of [null, { node: 7 }, "none", unconvertible])
     await option("node", node, whole(0, 1023), "INVALID_NODE");
+  for (const node of [-1, 1024, 1.5, "1024"])
+    await option("node", node, `${whole(0, 1023)}\nCount from 0, or use a layout with more node bits.`, "INVALID_NODE");
   await option("node", 7n, `${whole(0, 1023)}\nPass a number, not a bigint.`, "INVALID_NODE");
-  for (const node of ["1024", "web-3", "-1", "7.0", " 7", "0x7"])
-    await option("node", node, `${whole(0, 1023)}\nA string must have decimal digits only.`, "INVALID_NODE");
+  for (const node of ["web-3", "-1", "7.0", " 7", "0x7"])
+    await option("node", node, `${whole(0, 1023)}\n${DIGITS}`, "INVALID_NODE");
   await option("node", "", `${whole(0, 1023)}\nIs the environment variable empty?`, "INVALID_NODE");
   await option("node", Number.NaN, /\nIs the environment variable set\? Number\(undefined\) is NaN\.$/, "INVALID_NODE");
 });

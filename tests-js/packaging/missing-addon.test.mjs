@@ -124,5 +124,6 @@ test("no-addon: on a system that no addon is for, nothing is looked for, and the
 test("no-addon: Node that forbids addons is told apart from an addon that is missing", native, () => {
   const folder = installConsumer("no-addon", { addon: true });
   const { warnings } = JSON.parse(node(folder, ["--no-addons", "main.mjs"]).stdout);
-  assert.match(warnings[0].detail, /Allow addons: node --permission --allow-addons/);
+  const flag = process.allowedNodeEnvironmentFlags.has("--permission") ? "--permission" : "--experimental-permission";
+  assert.ok(warnings[0].detail.includes(`Allow addons: node ${flag} --allow-addons`), warnings[0].detail);
 });

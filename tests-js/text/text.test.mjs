@@ -101,7 +101,7 @@ for (const kind of kinds) {
       [range, [-1, -1n, 2n ** 64n, "18446744073709551616", -(2n ** 63n)]],
       [rules.ID_TEXT, ["", "012", " 1", "-1", "1n", "0x10"]],
       [`${rules.ID_TEXT}\nIs it base62 or hex? frazil/text reads it.`, ["1ptWyK4WgZU", "deadbeef0123"]],
-      [`${rules.ID_INPUT}\nJSON.parse loses digits above, so keep IDs as text.`, [2 ** 53, Number(tweet)]],
+      [`${rules.ID_INPUT}\nJSON.parse rounds larger numbers, so keep IDs as text.`, [2 ** 53, Number(tweet)]],
       [rules.ID_INPUT, [1.5, Number.NaN, null, undefined, true, Symbol("1"), () => 1n]],
       [
         `${rules.ID_INPUT}\nPass its id. For many, use decodeMany or encodeMany.`,
@@ -136,7 +136,11 @@ for (const kind of kinds) {
     ];
     if (kind.times === 4n) wrong.push([`${full.slice(0, -1)}B`, rules.TEXT_BASE64_URL_END, width - 1]);
     else if (alphabet.length !== 16) wrong.push([alphabet.at(-1).repeat(width), `must be an ID from 0 to ${MAX}`, 0]);
-    wrong.push(kind.least === 1 ? [`${alphabet[0]}${full}`, rules.TEXT_ZEROS, 0] : [full.slice(1), length, width - 1]);
+    wrong.push(
+      kind.least === 1
+        ? [`${alphabet[0]}${full}`, rules.TEXT_ZEROS, 0]
+        : [full.slice(1), `${length}\nFor shorter texts: the short of the form, as base62.short.`, width - 1],
+    );
     for (const [value, rule, position] of wrong) {
       const error = { code: "INVALID_TEXT", field: "text", value, rule, ...(position !== undefined && { position }) };
       checkRefused(() => form.decode(value), error);

@@ -5,9 +5,9 @@ export const SIGNED = 2n ** 63n - 1n;
 
 /** What no call accepts as an ID. */
 export const NO_IDS = [
-  [Number(ID), /\nJSON\.parse loses digits above, so keep IDs as text\. In SQL: CAST\(id AS TEXT\)\.$/],
-  [2 ** 53, /\nJSON\.parse loses digits above, so keep IDs as text\. In SQL: CAST\(id AS TEXT\)\.$/],
-  [-(2 ** 53), /\nJSON\.parse loses digits above, so keep IDs as text\. In SQL: CAST\(id AS TEXT\)\.$/],
+  [Number(ID), /\nJSON\.parse rounds larger numbers, so keep IDs as text\. In SQL: CAST\(id AS TEXT\)\.$/],
+  [2 ** 53, /\nJSON\.parse rounds larger numbers, so keep IDs as text\. In SQL: CAST\(id AS TEXT\)\.$/],
+  [-(2 ** 53), /\nJSON\.parse rounds larger numbers, so keep IDs as text\. In SQL: CAST\(id AS TEXT\)\.$/],
   [1.5, /number below 2\^53$/],
   [Number.NaN, /number below 2\^53$/],
   [Number.POSITIVE_INFINITY, /number below 2\^53$/],

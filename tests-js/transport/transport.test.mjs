@@ -227,13 +227,22 @@ for (const [name, { json, jsonReplacer, readIds, toSql }] of Object.entries({
       for (const key of ["at", "buffer", "other"]) assert.equal(read[key], given[key]);
     });
 
+    test("readIds: JSON that was not parsed is refused, and the error does not have it", () => {
+      for (const text of ['{"id":"5"}', ""])
+        assert.throws(() => readIds(text, "id"), {
+          message: "INVALID_ARGUMENT: value must be parsed JSON, got a string",
+          hint: "Pass JSON.parse(text).",
+          value: undefined,
+        });
+    });
+
     test("readIds: rows, of whatever prototype, and values that have no keys", () => {
       class Row {
         id = "5";
       }
       const bare = Object.assign(Object.create(null), { id: "5" });
       assert.deepEqual(readIds([new Row(), bare, { id: "5" }], "id"), Array(3).fill({ id: 5n }));
-      for (const value of [null, undefined, "5", 5, 5n, true]) assert.equal(readIds(value, "id"), value);
+      for (const value of [null, undefined, 5, 5n, true]) assert.equal(readIds(value, "id"), value);
       const map = new Map([["id", "5"]]);
       assert.equal(readIds(map, "id"), map);
       assert.deepEqual(readIds([], "id"), []);
@@ -456,7 +465,7 @@ for (const [name, { json, jsonReplacer, readIds, toSql }] of Object.entries({
 
     test("a rounded number says what to do", () => {
       const rule =
-        "must be a bigint, digits or a number below 2^53\nJSON.parse loses digits above, so keep IDs as text. In SQL: CAST(id AS TEXT).";
+        "must be a bigint, digits or a number below 2^53\nJSON.parse rounds larger numbers, so keep IDs as text. In SQL: CAST(id AS TEXT).";
       refused(() => toSql(Number(ID)), { rule });
       refused(() => readIds({ id: Number(ID) }, "id"), { rule });
     });

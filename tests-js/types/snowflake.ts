@@ -60,7 +60,7 @@ const asNumber: number = ids.next();
 ids.node = 8;
 
 // The node id, whose type depends on the layout.
-check<Equal<NodeOption<"default">, number | string | undefined | { readonly node: number }>>();
+check<Equal<NodeOption<"default">, number | string | undefined | { readonly node: number | string | undefined }>>();
 check<Equal<NodeOption<"mastodon">, "none">>();
 check<
   Equal<NodeOption<"twitter">, number | string | undefined | { readonly datacenter: number; readonly worker: number }>
@@ -80,6 +80,7 @@ new Snowflake({});
 new Snowflake({ layout: "twitter" });
 new Snowflake({ node: variables["NODE_ID"] });
 new Snowflake({ layout: "twitter", node: variables["NODE_ID"] });
+new Snowflake({ layout: "twitter", node: { datacenter: 1, worker: variables["WORKER"] } });
 // @ts-expect-error: an ID is not a node id
 new Snowflake({ node: 7n });
 // @ts-expect-error: a layout without a node field has one node id

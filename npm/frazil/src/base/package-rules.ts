@@ -27,7 +27,7 @@ export enum PackageRule {
   TEXT_ROOM = "must be a Uint8Array of {min} bytes or more, the width for each ID, in other memory than theirs",
   ALPHABET = "must be 2 to 94 different printable characters of ASCII, without spaces",
   A_STORE = "must be a lease store\nFor example new PostgresStore(pool).",
-  A_SEGMENT_STORE = "must be a store of segments\nFor example new PostgresStore(pool).",
+  A_SEGMENT_STORE = "must be a store of segments\nFor example new PostgresStore(pool), or in tests new MemorySegmentStore().",
   ID_TIME = 'must be "wall" or "store"',
   RENEWAL = 'must be "timer" or "calls"',
   WINDOW_MAX = "must be at most {max}, the longest window of the scope\nThe scope has it from init({ windowMaxMs }).",

@@ -54,20 +54,23 @@ function jsonOf(): (decoded: Decoded) => string {
   return (decoded) => JSON.stringify(Object.assign(decoded.toJSON(), { date: isoOf(decoded.timestampMs) }));
 }
 
-/** The layouts besides `default` that can be meant, most likely first, each with the day that it gives. */
-const otherReadings = (id: bigint): string[] =>
+/** The layouts that can be meant, most likely first, each with the day that it gives. */
+const likelyReadings = (id: bigint): { readonly name: string; readonly day: string }[] =>
   readingsOf(
     id,
-    Layout.names.filter((name) => name !== "default").map((name) => [name, Layout.named(name) as Layout]),
+    Layout.names.map((name) => [name, Layout.named(name) as Layout]),
     wallClock(),
-  ).map(({ name, timestampMs }) => `${name} ${new Date(timestampMs).toISOString().slice(0, 10)}`);
+  ).map(({ name, timestampMs }) => ({ name, day: new Date(timestampMs).toISOString().slice(0, 10) }));
 
 /** What is said where the layout was not named, and the ID can be of another one. */
 function guessOf(id: bigint, layout: Layout): [string, string][] {
   const rows: [string, string][] = [];
+  const readings = likelyReadings(id);
+  const first = readings[0]?.name ?? "default";
   const doubt = whyNot(layout, id, wallClock());
   if (doubt !== undefined) rows.push(["doubt", `as default, ${doubt}`]);
-  const others = listText(otherReadings(id));
+  else if (first !== "default") rows.push(["doubt", `${first} is more likely`]);
+  const others = listText(readings.filter(({ name }) => name !== "default").map(({ name, day }) => `${name} ${day}`));
   for (const [at, text] of others.split("\n").entries()) if (text !== "") rows.push([at === 0 ? "or as" : "", text]);
   return rows;
 }

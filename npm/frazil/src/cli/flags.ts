@@ -20,7 +20,7 @@ const TABLE = {
   node: {
     short: "n",
     value: "N",
-    help: 'the number of this machine. No state file is used then, so two processes with one node id can\nrepeat each other\'s IDs. Also parts by name: datacenter=3,worker=17. "none" for a layout without a\nnode field',
+    help: 'the node id of this process. No state file is used then, so two processes with one node id can\nrepeat each other\'s IDs. Also parts by name: datacenter=3,worker=17. "none" for a layout without a\nnode field',
   },
   dir: {
     value: "PATH",

@@ -25,6 +25,10 @@ export const noneFor = (system: string): Error => new Error(`${NONE_FOR}${system
 /** The loader of a system with one C library does not find that of the other one: musl's, or glibc's. */
 const OTHER_LIBC = /\blibc\.so: |\bld-linux-/;
 
+/** The flag that turns the permission model of Node on: Node 20 has it as an experiment alone. */
+const permissionFlag = () =>
+  process.allowedNodeEnvironmentFlags.has("--permission") ? "--permission" : "--experimental-permission";
+
 /** What to do, by the causes. */
 export function remedyOf(causes: readonly unknown[]): string {
   const { platform, arch } = process;
@@ -38,7 +42,7 @@ export function remedyOf(causes: readonly unknown[]): string {
   if (isOneOf((line) => line.startsWith("the bundler gives")))
     return "Let the bundler copy .node files and load them: esbuild --loader:.node=copy, webpack node-loader.";
   if (isOneOf((_, code) => code === "ERR_DLOPEN_DISABLED"))
-    return "Allow addons: node --permission --allow-addons, and not --no-addons.";
+    return `Allow addons: node ${permissionFlag()} --allow-addons, and not --no-addons.`;
   if (isOneOf((_, code) => code === "ERR_DLOPEN_FAILED"))
     return 'The addon is installed, and this system cannot load it. See the page "Platforms".';
   return 'Install without --omit=optional. In a bundle keep frazil external, or write import "frazil/native" first.';

@@ -1,17 +1,17 @@
 /** The options of generators and of their calls. */
-import { configError } from "../base/errors.js";
+import { configError, type FrazilError } from "../base/errors.js";
 import type { HostAbortSignal } from "../base/host-types.js";
 import { checkKeys } from "../base/option-keys.js";
 import { PackageRule } from "../base/package-rules.js";
-import type { LayoutInput, NodeInput, PartsOf } from "../layout/index.js";
+import type { LayoutInput, PartsOf } from "../layout/index.js";
 
 /**
- * The node id of a layout: a number, its decimal digits, or its parts by name; `"none"` for a layout without a node field. With digits
- * `node: process.env.NODE_ID` works: a variable that is not set, or empty, is refused, as is any other text.
+ * The node id of a layout: a number, its decimal digits, or its parts by name, each a number or digits; `"none"` for a layout without a
+ * node field. With digits `node: process.env.NODE_ID` works: a variable that is not set, or empty, is refused, as is any other text.
  */
 export type NodeOption<L> = [PartsOf<L>] extends [never]
   ? "none"
-  : (string extends PartsOf<L> ? NodeInput : NodeInput<PartsOf<L>>) | string | undefined;
+  : number | string | undefined | { readonly [part in PartsOf<L>]: number | string | undefined };
 
 /**
  * The options of `new Snowflake()`, with any layout unless one is named. As the type of a constant it forgets which layout that is; with
@@ -114,6 +114,30 @@ export const CONSTRUCTOR_OPTIONS =
 /** Checks the options of a call: see `checkKeys`. @internal */
 export const checkOptions = (given: unknown, known: string, ignored?: string): Record<string, unknown> =>
   checkKeys("INVALID_OPTION", "options", given, known, ignored) as Record<string, unknown>;
+
+/** The same of the constructor and `local()` on servers, with a hint for options that have their place elsewhere. @internal */
+export function checkGenerator(given: unknown, known: string, ignored: string): Record<string, unknown> {
+  try {
+    return checkOptions(given, known, ignored);
+  } catch (error) {
+    const hint = misplacedHint((error as FrazilError).field, given, known);
+    if (hint) (error as { hint?: string }).hint = hint;
+    throw error;
+  }
+}
+
+/** What to do about an option whose name is known elsewhere. */
+function misplacedHint(name: string | undefined, given: unknown, known: string): string | undefined {
+  const isPart = (key: string) => /^(node$|worker|data_?cent)/i.test(key);
+  if (name !== undefined && isPart(name) && Object.keys(given as object).filter(isPart).length > 1)
+    return 'Pass { layout: "twitter", node: { datacenter, worker } }.';
+  if (known === CONSTRUCTOR_OPTIONS) {
+    if (name === "dir") return "It belongs to Snowflake.local().";
+    if (name === "scope") return "It belongs to Snowflake.local() or lease().";
+    if (name === "windowMs") return "It belongs to lease().";
+  }
+  return undefined;
+}
 
 /** The signal in the options of an asynchronous call, checked. @internal */
 export function signalOf(options: unknown): AbortSignal | undefined {

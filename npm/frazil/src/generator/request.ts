@@ -10,7 +10,7 @@ import { hostRandom } from "../core/host-random.js";
 import type { Port } from "../core/port.js";
 import { CODES, KINDS, Slot, STARTS } from "../generated/abi.js";
 import { Rule } from "../generated/rules.js";
-import { localNode } from "../layout/default-nodes.js";
+import { localNode, nodeGiven } from "../layout/default-nodes.js";
 import type { Layout, LayoutField } from "../layout/index.js";
 
 /** A value for a slot. A value that is not a number becomes NaN, which the core refuses by the rule for numbers. */
@@ -22,13 +22,6 @@ export const numberOrNaN = (value: unknown): number => (typeof value === "number
  */
 const futureEpochs = /* @__PURE__ */ new Set<number>();
 const MAX_FUTURE_EPOCHS = 1000;
-
-/**
- * A node id that is given as decimal digits, as environment variables have it, as the number that they are; any other value unchanged,
- * for the rule that it breaks.
- */
-export const nodeGiven = (node: unknown): unknown =>
-  typeof node === "string" && /^\d+$/.test(node) ? Number(node) : node;
 
 /** A request to open a generator, as pairs for the frame: a slot, then its number, and so on. */
 export function openRequest(
@@ -123,8 +116,11 @@ function variableHint(code: ErrorCode, value: unknown): string {
   if (code === "NODE_REQUIRED") return "Is the environment variable set?";
   if (code !== "INVALID_NODE" || value === "none") return "";
   if (Number.isNaN(value)) return "Is the environment variable set? Number(undefined) is NaN.";
+  if (typeof nodeGiven(value) === "number") return "Count from 0, or use a layout with more node bits.";
   if (typeof value !== "string") return typeHint(value);
-  return value === "" ? "Is the environment variable empty?" : "A string must have decimal digits only.";
+  return value === ""
+    ? "Is the environment variable empty?"
+    : `A string must have decimal digits only.${Host.FILES ? " Of a pod: lease(store, { node: preferredNode() })." : ""}`;
 }
 
 /** What to do about a value of another type, for a refusal that asks for a number. */
@@ -137,8 +133,11 @@ function withHint(error: FrazilError, hint: string): FrazilError {
   return error;
 }
 
-/** The error for an argument that must be a number: its hint says if it is text or a `bigint`. */
-export const numberRefusal = (error: FrazilError): FrazilError => withHint(error, typeHint(error.value));
+/** The hint for an array that one call does not fill. */
+export const TOO_LONG = "count is target.length: fill it in parts, await fillAsync(target.subarray(from, until)).";
+
+/** The error for an argument that must be a number: its hint says if it is text or a `bigint`, unless there is another one. */
+export const numberRefusal = (error: FrazilError, hint = typeHint(error.value)): FrazilError => withHint(error, hint);
 
 /** The error of a request to open with a node id that was refused: its hint says what to do. */
 export function nodeRefusal(error: FrazilError): FrazilError {

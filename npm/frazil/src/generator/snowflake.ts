@@ -5,6 +5,7 @@
  *
  * One long file: a private field cannot be shared between files, and a third of the lines document the public API.
  */
+
 import { Host, inWorkerThread, load, markProcess } from "#binding";
 import { Decoding } from "#decoding";
 import { copyIds, Ids, isIdArray, lengthOf } from "../base/arrays.js";
@@ -20,6 +21,7 @@ import { distrustText, LONG_WAIT_MS } from "../core/clock-text.js";
 import { noAddonError } from "../core/no-addon.js";
 import { type Port, releaserOf, sharedPort, unclosed } from "../core/port.js";
 import { CODES, First, Frame, MEANINGS, Slot } from "../generated/abi.js";
+import { nodeGiven } from "../layout/default-nodes.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "../layout/index.js";
 import { fillArray } from "./fill-array.js";
 import {
@@ -37,6 +39,7 @@ import { type FillCall, type MintCall, newCall } from "./mint-call.js";
 import {
   type AsyncOptions,
   CONSTRUCTOR_OPTIONS,
+  checkGenerator,
   checkOptions,
   type LocalAsyncOptions,
   type LocalOptions,
@@ -44,11 +47,11 @@ import {
   signalOf,
 } from "./options.js";
 import {
-  nodeGiven,
   numberOrNaN,
   numberRefusal,
   openRefusal,
   openRequest,
+  TOO_LONG,
   writeNewKey,
   writeRequest,
 } from "./request.js";
@@ -274,7 +277,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   constructor(options: SnowflakeOptions<L>, kind?: unknown) {
     const local = Boolean(Host.FILES) && (kind === OPEN_LOCAL || kind === OPEN_LOCAL_ASYNC);
     const known = Host.FILES && local ? LOCAL_OPTIONS : CONSTRUCTOR_OPTIONS;
-    const given = checkOptions(options === undefined ? {} : options, known, Host.FILES && local ? NOT_LOCAL : "");
+    const check = Host.FILES ? checkGenerator : checkOptions;
+    const given = check(options === undefined ? {} : options, known, Host.FILES && local ? NOT_LOCAL : "");
     if (Host.FILES && local) checkLocalOptions(given);
     const { layout = "default", epochMs, node, unshared = false, now, freshness = "call" } = given;
     const plain = Layout.from(layout);
@@ -929,16 +933,17 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /** Throws for a count that is invalid, or that exceeds what the full lead and the full wait allow. */
-  #checkCount(count: number, waitMs = Host.BLOCKS && canBlock() ? this.#maxWaitMs : 0): void {
+  #checkCount(count: number, waitMs = Host.BLOCKS && canBlock() ? this.#maxWaitMs : 0, hint?: string): void {
     const port = this.#requirePort();
     const status = port.binding.calls.admit(port.binding.frame, this.#handle, numberOrNaN(count), waitMs);
-    if (status !== 0) throw numberRefusal(port.error(status, count));
+    if (status !== 0) throw numberRefusal(port.error(status, count), hint);
   }
 
   #checkTarget(target: BigUint64Array, waitMs?: number): void {
     if (!isIdArray(target, "BigUint64Array"))
       throw describedError("INVALID_ARGUMENT", "target", target, PackageRule.TARGET_ARRAY);
-    this.#checkCount(lengthOf(target), waitMs);
+    const hint = Host.FILES ? TOO_LONG : undefined;
+    this.#checkCount(lengthOf(target), waitMs, hint);
   }
 
   #closedError(): FrazilError {

@@ -1,8 +1,15 @@
 /**
- * Which node ids are taken where none is named. A state file takes the last one (the core does: `Layout::local_node`), and a scope of
+ * Node ids that are given as text, and which are taken where none is named. A state file takes the last one (the core does: `Layout::local_node`), and a scope of
  * leases gets all others, so that `Snowflake.local()` beside leases in one column repeats nothing by accident. The last one, since the
  * first ones are those that people and orchestrators give: `web-3` can have 3. A layout with one node id has it for either.
  */
+
+/**
+ * A node id, or a part of one, that is given as decimal digits, as environment variables have it, as the number that they are; any other
+ * value unchanged, for the rule that it breaks.
+ */
+export const nodeGiven = (node: unknown): unknown =>
+  typeof node === "string" && /^\d+$/.test(node) ? Number(node) : node;
 
 /** A range of node ids, both ends included. */
 export interface NodeRange {

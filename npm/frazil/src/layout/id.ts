@@ -127,7 +127,7 @@ export const ANY_ID = { maxId: 0xffff_ffff_ffff_ffffn };
 /** What to do about a value that is no ID. What an object is, is not looked at: a Proxy can refuse it. */
 const inputHint = (input: unknown): string =>
   Number.isInteger(input)
-    ? "\nJSON.parse loses digits above, so keep IDs as text."
+    ? "\nJSON.parse rounds larger numbers, so keep IDs as text."
     : typeof input === "object" && input
       ? "\nPass its id. For many, use decodeMany or encodeMany."
       : "";

@@ -25,6 +25,7 @@ import { Rule } from "../generated/rules.js";
 import { type Span, split } from "./bits.js";
 import { type Columns, columnsOf, NUMBERS } from "./columns.js";
 import { type Decoded, decodeId, type NodeParts } from "./decoded.js";
+import { nodeGiven } from "./default-nodes.js";
 import {
   type CheckedSpec,
   type FieldKind,
@@ -383,11 +384,12 @@ export class Layout<P extends string = string> {
       const list = names.join(", ");
       const unknown = given.find((name) => !names.includes(name));
       const hint = unknown === undefined ? "" : hintOf(unknown, list, "");
-      const cure = `Pass { ${list} }, or a number.`;
+      const cure = names[1] ? `Pass { ${list} }, or a number.` : "Pass a number.";
       throw describedError("INVALID_NODE", "node", node, `${Rule.PART_NAMES}\n${[hint, cure].join(" ").trim()}`);
     }
     return parts.reduce(
-      (id, [name, count]) => id * count + whole("INVALID_NODE", `node.${name}`, own[name as P], 0, count - 1),
+      (id, [name, count]) =>
+        id * count + whole("INVALID_NODE", `node.${name}`, nodeGiven(own[name as P]), 0, count - 1),
       0,
     );
   }

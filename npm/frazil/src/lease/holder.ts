@@ -11,8 +11,9 @@ import { ConfigError, type FrazilError, LeaseError, refusal } from "../base/erro
 import { Slot } from "../generated/abi.js";
 import { LeaseCall, LeaseChange, LeaseReason, LeaseRequest } from "../generated/lease.js";
 import { Rule } from "../generated/rules.js";
-import { nodeGiven, numberOrNaN } from "../generator/request.js";
+import { numberOrNaN } from "../generator/request.js";
 import { type Minting, SESSION, type Session } from "../generator/session.js";
+import { nodeGiven } from "../layout/default-nodes.js";
 import type { Answer, Grant, Refusal, RefusalReason } from "../stores/lease-store.js";
 import { type Asked, LeaseCalls, type ReleaseNote, releaseNoteIn } from "./core-calls.js";
 import { refusalError, timeoutError } from "./errors.js";

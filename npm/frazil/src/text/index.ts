@@ -255,7 +255,11 @@ function form(alphabet: string, rule: string, { others = [], scale = 1 }: Differ
       if (length - at > restWidth) top = top * base + digit;
       else rest = rest * base + digit;
     }
-    if (length < (isShort ? 1 : width)) throw wrong(lengths, length);
+    if (length < (isShort ? 1 : width))
+      throw wrong(
+        isShort || !length ? lengths : `${lengths}\nFor shorter texts: the short of the form, as base62.short.`,
+        length,
+      );
     if (rest % scale) throw wrong(Rule.TEXT_BASE64_URL_END, length - 1);
     const id = join(top, rest);
     if (id === undefined) {

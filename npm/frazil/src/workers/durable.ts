@@ -8,6 +8,7 @@
  *   written.
  * - **Each reservation reads the row**, so no block of IDs is kept: a rollback of the program could take back the ceiling that covers it.
  */
+
 import { Layout, type LayoutInput, Snowflake, type SnowflakeOptions } from "frazil";
 import { drawRandom } from "../asking/kernel-random.js";
 import { wallClock } from "../base/clock.js";
@@ -16,8 +17,9 @@ import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
 import { Slot } from "../generated/abi.js";
 import { CeilingCall, CODES, RULES, SUBJECTS } from "../generated/lease.js";
 import { Rule } from "../generated/rules.js";
-import { nodeGiven, numberOrNaN } from "../generator/request.js";
+import { numberOrNaN } from "../generator/request.js";
 import { type Minting, SESSION, type Session } from "../generator/session.js";
+import { nodeGiven } from "../layout/default-nodes.js";
 import { checkGiven } from "../stores/kit/argument-errors.js";
 import { storeRefused } from "../stores/kit/errors.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";

@@ -2,7 +2,7 @@
 import { Layout, type LayoutInput } from "frazil";
 import { wallClock } from "../base/clock.js";
 import { withoutValue } from "../base/value-text.js";
-import { nodeGiven } from "../generator/request.js";
+import { nodeGiven } from "../layout/default-nodes.js";
 import { WORKER_LEASE_DEFAULTS } from "../lease/defaults.js";
 import type { LeaseOptions } from "../lease/index.js";
 import { LeasedSnowflake } from "../lease/leased-snowflake.js";

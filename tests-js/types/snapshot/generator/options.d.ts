@@ -1,6 +1,8 @@
 import type { HostAbortSignal } from "../base/host-types.js";
-import type { LayoutInput, NodeInput, PartsOf } from "../layout/index.js";
-export type NodeOption<L> = [PartsOf<L>] extends [never] ? "none" : (string extends PartsOf<L> ? NodeInput : NodeInput<PartsOf<L>>) | string | undefined;
+import type { LayoutInput, PartsOf } from "../layout/index.js";
+export type NodeOption<L> = [PartsOf<L>] extends [never] ? "none" : number | string | undefined | {
+    readonly [part in PartsOf<L>]: number | string | undefined;
+};
 export interface SnowflakeOptions<L extends LayoutInput = LayoutInput> {
     readonly node: NodeOption<L>;
     readonly layout?: L;

@@ -1,3 +1,4 @@
+export declare const nodeGiven: (node: unknown) => unknown;
 export interface NodeRange {
     readonly from: number;
     readonly to: number;

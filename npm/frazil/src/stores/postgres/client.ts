@@ -57,9 +57,9 @@ const OUTCOME = `SELECT CASE WHEN split_part($1::text, '@', 2) = ${STARTED}
 /** The SQLSTATE of a server that has not begun the transaction yet, since another one had. */
 const IN_THE_FUTURE = "22023";
 
-const CLIENT_RULE =
-  "must be a Pool or Client of pg, a client of postgres, PGlite, or a client of Neon\nIt has query(text, values), or is a function " +
-  "with unsafe(text, values).";
+const CLIENT_FACT = "must be a Pool or Client of pg, a client of postgres, PGlite, or a client of Neon";
+const CLIENT_RULE = `${CLIENT_FACT}\nIt has query(text, values), or is a function with unsafe(text, values).`;
+const URL_RULE = `${CLIENT_FACT}\nPass new pg.Pool({ connectionString }).`;
 
 /** In a transaction of the program that has failed. @internal */
 export const FAILED_TRANSACTION = "25P02";
@@ -92,8 +92,7 @@ export function queryOf(client: unknown): Query {
     if (typeof given[call] !== "function" || hint !== "") continue;
     return (text, values) => run(client, call, text, values);
   }
-  const rule = CLIENT_RULE + hint;
-  throw clientError(client, rule);
+  throw clientError(client, typeof client === "string" ? URL_RULE : CLIENT_RULE + hint);
 }
 
 /** Whether a client is a transaction: `postgres` and PGlite hand one to a function, with calls that nothing else has. @internal */
