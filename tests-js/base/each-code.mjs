@@ -121,7 +121,7 @@ export const PROVOKED = Object.keys(CALLS);
 /** Provokes an error in a process of its own. */
 export function show(code, options) {
   const needsWasm = code === "NATIVE_REQUIRED" || code === "WASM_UNAVAILABLE";
-  const env = { ...process.env, ...(needsWasm && { FRAZIL_BACKEND: "wasm" }) };
+  const env = { ...process.env, FRAZIL_BACKEND: needsWasm ? "wasm" : undefined };
   const flags = code === "WASM_UNAVAILABLE" ? ["--import", "data:text/javascript,delete globalThis.WebAssembly"] : [];
   return spawnSync(process.execPath, [...flags, file, code], { env, encoding: "utf8", ...options });
 }

@@ -106,7 +106,10 @@ test("for a misspelt part of a node id, the error suggests the nearest name", ()
 test("without the addon, the error of Snowflake.local says why and what helps", {
   skip: ids.backend !== "wasm" && "does not apply: the backend is the addon",
 }, () => {
-  assert.throws(() => Snowflake.local({}), {
+  const local = () => Snowflake.local({});
+  // No addon was tried.
+  assert.throws(local, (error) => error.cause === undefined);
+  assert.throws(local, {
     code: "NATIVE_REQUIRED",
     message: /^NATIVE_REQUIRED: Snowflake\.local\(\) keeps its state in a file, which needs Node and the native addon$/,
     hint: /^FRAZIL_BACKEND=wasm forbids the addon\. Unset it\. Elsewhere: await lease\(store\), or new Snowflake\(\{ node \}\) with a different node id in each process\. Workers: /,

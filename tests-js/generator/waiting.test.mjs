@@ -73,16 +73,22 @@ test("a count that can never be reached is refused with the largest possible one
   const { ids, clock } = scripted({ maxLeadMs: 2, maxWaitMs: 0, maxAsyncWaitMs: 1 });
   // True for every one of these calls.
   const hint = "The lead and the wait (maxWaitMs, or maxAsyncWaitMs with await) give no more at once.";
-  const refused = { code: "SEQUENCE_EXHAUSTED", name: "ClockError", retryable: false, field: "count", hint };
-  for (const call of [ids.nextMany, ids.nextManyStrings, (count) => ids.fill(new BigUint64Array(count))]) {
-    assert.throws(() => call(3 * 4096 + 1), { ...refused, value: 3 * 4096 + 1, maxCount: 3 * 4096 });
-  }
-  for (const call of [
-    ids.nextManyAsync,
-    ids.nextManyStringsAsync,
-    (count) => ids.fillAsync(new BigUint64Array(count)),
+  const ofTarget = `count is target.length: fill it in parts, await fillAsync(target.subarray(from, until)). ${hint}`;
+  const refused = { code: "SEQUENCE_EXHAUSTED", name: "ClockError", retryable: false, field: "count" };
+  for (const [call, hinted] of [
+    [ids.nextMany, hint],
+    [ids.nextManyStrings, hint],
+    [(count) => ids.fill(new BigUint64Array(count)), ofTarget],
   ]) {
-    await assert.rejects(call(4 * 4096 + 1), { ...refused, value: 4 * 4096 + 1, maxCount: 4 * 4096 });
+    assert.throws(() => call(3 * 4096 + 1), { ...refused, hint: hinted, value: 3 * 4096 + 1, maxCount: 3 * 4096 });
+  }
+  for (const [call, hinted] of [
+    [ids.nextManyAsync, hint],
+    [ids.nextManyStringsAsync, hint],
+    [(count) => ids.fillAsync(new BigUint64Array(count)), ofTarget],
+  ]) {
+    const given = { ...refused, hint: hinted, value: 4 * 4096 + 1, maxCount: 4 * 4096 };
+    await assert.rejects(call(4 * 4096 + 1), given);
   }
   assert.deepEqual([ids.stats().issued, clock.reads], [0, 0]);
   assert.deepEqual(positions(ids.nextMany(3 * 4096)), from(0, 3 * 4096));

@@ -55,8 +55,9 @@ make({ layout: "twitter" });
 make({ node: variables["NODE_ID"] });
 // @ts-expect-error: no such layout
 make({ layout: "tweeter", node: 7 });
-// @ts-expect-error: a part is a number
 make({ layout: "twitter", node: { datacenter: "3", worker: 17 } });
+// @ts-expect-error: a part is a number or its digits
+make({ layout: "twitter", node: { datacenter: 3n, worker: 17 } });
 
 // With `satisfies`, or with the name of the layout, the type of the layout is not forgotten.
 const kept = { layout: "twitter", node: { datacenter: 3, worker: 17 } } satisfies SnowflakeOptions;

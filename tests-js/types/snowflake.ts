@@ -60,11 +60,10 @@ const asNumber: number = ids.next();
 ids.node = 8;
 
 // The node id, whose type depends on the layout.
-check<Equal<NodeOption<"default">, number | string | undefined | { readonly node: number | string | undefined }>>();
+type Given = number | string | undefined;
+check<Equal<NodeOption<"default">, Given | { readonly node: Given }>>();
 check<Equal<NodeOption<"mastodon">, "none">>();
-check<
-  Equal<NodeOption<"twitter">, number | string | undefined | { readonly datacenter: number; readonly worker: number }>
->();
+check<Equal<NodeOption<"twitter">, Given | { readonly datacenter: Given; readonly worker: Given }>>();
 new Snowflake({ node: { node: 7 } });
 new Snowflake({ layout: "twitter", node: 113 });
 new Snowflake({ layout: "twitter", epochMs: 1609459200000, node: { datacenter: 3, worker: 17 } });

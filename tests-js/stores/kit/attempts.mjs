@@ -118,6 +118,8 @@ export async function checkSecondInit(store, scope, nodes) {
         error.message,
         /has a record of the layout "1704067200000 1ms time41 node10 sequence12" and the node ids \d+ to \d+, and not of /,
       );
+      // What is the same on both sides is said once.
+      assert.equal(error.message.match(/the layout "/g).length, other.layout ? 2 : 1, error.message);
       return true;
     });
 }

@@ -20,7 +20,7 @@ export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
   return new ConfigError(
     "NATIVE_REQUIRED",
     `Snowflake.local() keeps its state in a file, which needs Node and the native addon\n${why} ${cure}`,
-    Host.FILES ? { cause: noAddonError(causes) } : undefined,
+    Host.FILES && causes.length > 0 ? { cause: noAddonError(causes) } : undefined,
   );
 }
 

@@ -1,7 +1,8 @@
 /**
- * Node ids that are given as text, and which are taken where none is named. A state file takes the last one (the core does: `Layout::local_node`), and a scope of
- * leases gets all others, so that `Snowflake.local()` beside leases in one column repeats nothing by accident. The last one, since the
- * first ones are those that people and orchestrators give: `web-3` can have 3. A layout with one node id has it for either.
+ * Node ids that are given as text, and which are taken where none is named. A state file takes the last one (the core does:
+ * `Layout::local_node`), and a scope of leases gets all others, so that `Snowflake.local()` beside leases in one column repeats nothing by
+ * accident. The last one, since the first ones are those that people and orchestrators give: `web-3` can have 3. A layout with one node id
+ * has it for either.
  */
 
 /**

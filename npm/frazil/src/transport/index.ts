@@ -146,8 +146,8 @@ export function json<T>(value: JsonInput<T>, init?: JsonResponseInit): JsonRespo
  * and once, even if it is in several places or in itself. Everything else is returned as it is. Bytes, `Map`, `Set` and boxed
  * texts are not entered.
  *
- * @throws {ConfigError} `INVALID_ARGUMENT` if the value is a string; if a key is not a string, or if there is none; if an array has holes, since a message of a
- *   few bytes may have an array of 2^32; if the value cannot be read, with what a getter threw as the `cause`.
+ * @throws {ConfigError} `INVALID_ARGUMENT` if the value is a string; if a key is not a string, or if there is none; if an array has holes,
+ *   since a message of a few bytes may have an array of 2^32; if the value cannot be read, with what a getter threw as the `cause`.
  * @throws {DecodeError} `INVALID_ID` if a value under these keys is not exactly an ID from 0 to 2^64 - 1, with the key as
  *   `field`; in an array also with the `index`. A number above 2^53 is refused, because it has lost digits.
  */

@@ -10,8 +10,9 @@ export type Initialised = Pick<ScopeRecord, "layout" | "nodeFrom" | "nodeTo"> & 
 /** What `init` finds where its record was to be: a record, or rows without one. */
 export type Found = Initialised | "rows";
 
-const described = ({ layout, nodeFrom, nodeTo, nodeIdsFrom }: Initialised): string =>
-  `the layout "${layout}" and the node ids ${nodeFrom} to ${nodeTo}${nodeIdsFrom ? ` of ${nodeIdsFrom}` : ""}`;
+const nodesOf = ({ nodeFrom, nodeTo, nodeIdsFrom }: Initialised): string =>
+  `the node ids ${nodeFrom} to ${nodeTo}${nodeIdsFrom ? ` of ${nodeIdsFrom}` : ""}`;
+const described = (record: Initialised): string => `the layout "${record.layout}" and ${nodesOf(record)}`;
 
 /**
  * What `init` resolves to: true if it found nothing and wrote its record, false if the record that it found is the one that it was
@@ -26,6 +27,6 @@ export function isNew(record: Initialised & { readonly scope: string }, found: F
   const rule =
     found === "rows"
       ? `the scope "${scope}" has rows, and no record\nIts record was deleted, and its node ids may be in use. Restore the record, or use another scope.`
-      : `the scope "${scope}" has a record of ${described(found)}, and not of ${described(record)}\nA scope keeps what it began with. Pass the same, or another scope.`;
+      : `the scope "${scope}" has a record of ${described(found)}, and not of ${(found.layout === record.layout ? nodesOf : described)(record)}\nA scope keeps what it began with. Pass the same, or another scope.`;
   throw configError("STATE_CONFLICT", "scope", scope, rule);
 }
