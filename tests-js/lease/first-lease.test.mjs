@@ -286,6 +286,12 @@ test("a process that takes a lease in each request hears that they are its own",
     );
 });
 
+test("the stack of what it rejects with ends with the functions that await it", async () => {
+  const startServer = async () => await lease(new FaultyStore({ now }));
+  const { stack } = await time.until(startServer().catch((error) => error));
+  assert.match(stack, /^LeaseError: STORE_NOT_INITIALISED: .*\n {4}at async startServer \(/s);
+});
+
 test("a fenced scope is NODE_IDS_EXHAUSTED, and the message names the fence", async () => {
   const store = withScope();
   await store.fence();

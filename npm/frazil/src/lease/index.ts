@@ -12,6 +12,7 @@
  * ```
  */
 import type { LayoutInput, SnowflakeOptions } from "frazil";
+import { FrazilError } from "../base/errors.js";
 import type { HostAbortSignal } from "../base/host-types.js";
 import { MAX_OWNER_LENGTH } from "../stores/kit/limits.js";
 import type { LeaseStore } from "../stores/lease-store.js";
@@ -134,7 +135,19 @@ async function firstLease<const L extends LayoutInput>(
   } catch (error) {
     // Not awaited: the caller waits no longer than it said. A granted lease is released.
     void ids.close();
+    addCallers(error);
     throw error;
   }
   return ids;
+}
+
+/**
+ * Adds to the stack of an error, which was made where the store answered, the functions that await it, as far as the engine knows them.
+ * It costs nothing unless `lease()` rejects. An error of a store may be frozen.
+ */
+function addCallers(error: unknown): void {
+  const { stack } = new Error();
+  if (!FrazilError.is(error) || typeof stack !== "string") return;
+  const callers = stack.split("\n").filter((line) => line.includes("at async "));
+  Reflect.set(error, "stack", [error.stack, ...callers].join("\n"));
 }
