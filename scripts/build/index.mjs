@@ -218,6 +218,8 @@ async function buildPackage() {
       // Removes constants and dead branches, but keeps names, so that stack traces stay readable.
       // Not of files that bundlers take apart: it would take the marks off what may be left out, where it inlines a function.
       minifySyntax: !/^workers(\/segment)?$|\bshared$/.test(entry),
+      // The command line catches its errors, so its names are in no stack trace, and no bundler reads it.
+      minifyIdentifiers: entry === "cli",
       logLevel: "warning",
     });
     await compact(`${dist}/${file}`, esbuild);
