@@ -4,12 +4,15 @@ import { arm64Libraries, fuzzer, miri, mutator, qemu, runtimes } from "../tools.
 import { consumers, nemesis, SERVERS, segmentsProcesses, stateFile, workersLoad } from "./all-suites.mjs";
 import { coreTest, miriTests, oracle, runTests, testsOf, whyNoAddon } from "./commands.mjs";
 
+/** Runs tests with variables that no other suite gets. */
+const runWith = (env, paths, options) =>
+  run(process.execPath, testsOf(paths, options).nodeArguments(), { env: { ...process.env, ...env } });
+
 /** Holds SqliteStore to the contract with better-sqlite3, which npm compiles from its sources: that takes a minute or two. */
 function betterSqlite3() {
   const folder = `${root}.cache/better-sqlite3`;
   run("npm", ["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", "better-sqlite3@12.11.1"]);
-  process.env.FRAZIL_BETTER_SQLITE3 = `${folder}/node_modules/better-sqlite3`;
-  runTests("stores/sqlite");
+  runWith({ FRAZIL_BETTER_SQLITE3: `${folder}/node_modules/better-sqlite3` }, "stores/sqlite");
 }
 
 /** The suite `swaps` on ARM64, in each engine of `core/binding/proven-engines.ts`. With a tenth of the IDs, since qemu is slow. */
@@ -19,8 +22,7 @@ async function swapsOnArm64() {
   for (const version of ["20.20.2", "22.23.3", "24.22.0"])
     nodes[`Node ${version} for ARM64`] = (await underQemu(version)).command;
   run(process.execPath, [`${root}scripts/platforms/build.mjs`, "linux-arm64-gnu"]);
-  const env = { ...process.env, FRAZIL_TEST_NODES: JSON.stringify(nodes) };
-  run(process.execPath, testsOf("generator/swaps", { limitMs: 3_600_000 }).nodeArguments(), { env });
+  runWith({ FRAZIL_TEST_NODES: JSON.stringify(nodes) }, "generator/swaps", { limitMs: 3_600_000 });
 }
 
 export const LONG_SUITES = [
