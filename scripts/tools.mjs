@@ -30,7 +30,7 @@ export const runtimes = {
     if (isLinuxX64Gnu) return undefined;
     return `the runtimes are installed for linux-x64-gnu only, and this is ${process.platform}-${process.arch}`;
   },
-  // Install scripts are not needed: they download programs that are packages of their own here.
+  // Install scripts are not needed: they download programs that are separate packages here.
   install: () => installPackages(folder, "installing the runtimes to test in", ["--ignore-scripts"]),
 };
 
@@ -63,6 +63,14 @@ export const debian = (title, file, ...packages) => ({
 export const browser = debian("Chromium", tools.chromium, "chromium");
 /** Changes the clock of a process, for tests of a wrong clock. */
 export const faketime = debian("libfaketime", tools.faketime, "libfaketime");
+
+/** Runs programs for ARM64, with the C library of Debian's cross compiler. */
+export const qemu = debian("qemu", "/usr/bin/qemu-aarch64", "qemu-user");
+export const arm64Libraries = debian(
+  "libraries for ARM64",
+  "/usr/aarch64-linux-gnu/lib/libstdc++.so.6",
+  ...["libc6-arm64-cross", "libstdc++6-arm64-cross", "libgcc-s1-arm64-cross"],
+);
 
 /** Counts instructions. */
 export const valgrind = debian("valgrind", "/usr/bin/valgrind", "valgrind");

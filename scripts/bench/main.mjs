@@ -31,7 +31,7 @@ const BENCHES = [
   { name: "text" },
   // Programs that mint now and then.
   { name: "requests" },
-  // Draws the latest record of `peers`.
+  // Draws the latest record of `isolated`.
   { name: "chart" },
   // From the start of a process to its first ID.
   { name: "start", requires: [runtimes] },

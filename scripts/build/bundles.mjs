@@ -1,4 +1,4 @@
-// What the package is bundled into: a file for each entry and module system, and for the main entry one for each binding.
+// The bundles of the package: a file for each entry and module system, and for the main entry one for each binding.
 
 /** Stores, and what tests of yours use. Those of the second list import modules of Node. The names are those of their subpaths. */
 const STORES = [
@@ -45,7 +45,7 @@ const STORE = { shares: ["stores/shared"] };
  *
  * * `shares`: what these sources export, from the bundles of them. In CommonJS, which bundlers do not take apart, `frazil/layout` is a part
  *   of `frazil` instead.
- * * `frazil`: the bundle from which it has what it imports from `frazil`, since it may not import what mints.
+ * * `frazil`: the bundle that provides its imports from `frazil`, since it may not import what mints.
  * * `takesEntries`: what other entries export.
  */
 export const BUNDLES = [

@@ -15,10 +15,10 @@ import { posix } from "node:path";
 import { PLATFORM_HERE, PLATFORMS } from "../platforms/index.mjs";
 import { ask, root, run, step } from "../shell.mjs";
 import { BUNDLES, CONTRACTS, ENTRIES, NATIVE_FILES, sourceOf, WASM_IMPORTS } from "./bundles.mjs";
+import { compact } from "./compact.mjs";
 import { writeReadme } from "./readme.mjs";
 import { releaseEnvironment } from "./reproducible.mjs";
 import { sharing } from "./sharing.mjs";
-import { removeWhiteSpace } from "./white-space.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
 const frazil = `${root}npm/frazil`;
@@ -88,13 +88,13 @@ function buildWasm() {
 
 function optimise(module) {
   run(`${bin}/wasm-opt`, [
-    // What is fast is made small afterwards, from code without nested expressions: the compressed module has 115 bytes less than by `-Oz`
+    // Fast code is made small afterwards, from code without nested expressions: the compressed module has 115 bytes less than by `-Oz`
     // alone.
     ...["-O4", "--flatten", "--rereloop", "-Oz"],
     ...["-Oz", "--converge"],
     // 36 bytes of the compressed module.
     "--reorder-functions",
-    // Notes for tools, of which the package needs none.
+    // Notes for tools, which the package does not need.
     "--strip-producers",
     "--strip-target-features",
     ...FEATURES.map((feature) => `--enable-${feature}`),
@@ -127,7 +127,7 @@ function keepReachable(folder, entries) {
 /** The names that a file of CommonJS in `dist` exports. */
 const exportsOf = (file) => Object.keys(createRequire(import.meta.url)(`${frazil}/dist/${file}`)).sort();
 
-/** What CommonJS gets for the entries whose file has another name. */
+/** The CommonJS files of the entries whose file has another name. */
 const REQUIRED = { index: "node.cjs", workers: "workers-elsewhere.cjs", "workers/segment": "workers-elsewhere.cjs" };
 
 /**
@@ -220,7 +220,7 @@ async function buildPackage() {
       minifySyntax: !/^workers(\/segment)?$|\bshared$/.test(entry),
       logLevel: "warning",
     });
-    await removeWhiteSpace(`${dist}/${file}`, esbuild);
+    await compact(`${dist}/${file}`, esbuild);
   }
   const reexport = async (file, names, from, note = "") => {
     const text = `${note}export { ${names.join(", ")} } from "./${from}";\n`;
@@ -296,12 +296,12 @@ export async function build() {
     "scripts/build/index.mjs",
     "scripts/build/bundles.mjs",
     "scripts/build/sharing.mjs",
-    "scripts/build/white-space.mjs",
+    "scripts/build/compact.mjs",
     "scripts/platforms/index.mjs",
     "package-lock.json",
   ];
   await cached(PACKAGE_STEP, sources, ["npm/frazil/dist/node.cjs", "npm/frazil/decode.js"], buildPackage);
-  const readme = ["README.md", "package.json", "scripts/build/readme.mjs"];
+  const readme = ["README.md", "package.json", "scripts/build/readme.mjs", "scripts/release/repository.mjs"];
   await cached("copying the README", readme, ["npm/frazil/README.md"], writeReadme);
   // npm links the command of a package only if its file is there, and it was not when npm installed the packages.
   if (!existsSync(`${bin}/frazil`))

@@ -2,11 +2,8 @@
 // has no other page.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { repositorySetting } from "../release/repository.mjs";
+import { FILES_AT, repositorySetting } from "../release/repository.mjs";
 import { root } from "../shell.mjs";
-
-/** Where the files that the README links to are read, below the address of the repository. */
-const READ_AT = "/blob/main/";
 
 /** An image, with the empty lines after it. The package has none. */
 const IMAGE = /!\[[^\]]*\]\([^)]*\)\n*/g;
@@ -34,7 +31,7 @@ export function packedReadme(checkout = root) {
   return outsideOfBlocks(text, (part) => {
     const shown = part.replaceAll(IMAGE, "");
     if (setting === undefined) return shown.replaceAll(LINKS_IN_PARENTHESES, "").replaceAll(LINK, "$1");
-    return shown.replaceAll(LINK, (_, label, link) => `[${label}](${setting.repository}${READ_AT}${link})`);
+    return shown.replaceAll(LINK, (_, label, link) => `[${label}](${setting.repository}${FILES_AT}${link})`);
   });
 }
 

@@ -107,7 +107,7 @@ export function mutants() {
   const folder = `${target}/mutants`;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  // The tested copies have a build folder of their own. 500 cases per property find the same mutants as more do.
+  // The tested copies have their own build folder. 500 cases per property find the same mutants as more do.
   const { CARGO_TARGET_DIR: _, ...env } = { ...process.env, PROPTEST_CASES: "500" };
   const test = (...options) => {
     const all = ["mutants", "--no-shuffle", "--colors", "never", "--output", folder, ...options];

@@ -11,7 +11,9 @@ import { pathToFileURL } from "node:url";
 import { root } from "../shell.mjs";
 
 const SENTENCE = /^(\d+)\. \*\*/gm;
-const CITATION = /^\s*\/\/[!/]? docs\/internals\/claims\.md:(.*)$/;
+// Of any page, so that a citation of one that has moved is found.
+const CITATION = /^\s*\/\/[!/]? (docs\/internals\/claims\.md|docs\/\S+(?=:( \d|\s*$))):(?<list>.*)$/;
+const PAGE = "docs/internals/claims.md";
 const NUMBERS = /^ \d+(, \d+)*$/;
 const COMMENT_OR_ATTRIBUTE = /^\s*(\/\/|#!?\[(?!test\]))/;
 const TEST = /^\s*(#\[test\]|(await )?(test|describe|leaseContract|segmentContract)\()/;
@@ -22,26 +24,28 @@ export function problems(page, files) {
   const uncited = new Set(sentences);
   const found = [];
   const twice = sentences.filter((number, at) => sentences.indexOf(number) !== at);
-  for (const number of twice) found.push(`docs/internals/claims.md has two sentences ${number}`);
+  for (const number of twice) found.push(`${PAGE} has two sentences ${number}`);
   for (const { path, text } of files) {
     const lines = text.split("\n");
     for (const [at, line] of lines.entries()) {
-      const [, list] = CITATION.exec(line) ?? [];
-      if (list === undefined) continue;
+      const citation = CITATION.exec(line);
+      if (citation === null) continue;
+      const { list } = citation.groups;
       const say = (what) => found.push(`${path}:${at + 1}: ${what}: ${line.trim()}`);
       const next = lines.slice(at + 1).find((later) => !COMMENT_OR_ATTRIBUTE.test(later));
       const top = lines.slice(0, at).every((before) => COMMENT_OR_ATTRIBUTE.test(before));
-      if (!NUMBERS.test(list)) say("not a list of numbers");
+      if (citation[1] !== PAGE) say(`the sentences are in ${PAGE}`);
+      else if (!NUMBERS.test(list)) say("not a list of numbers");
       else if (!top && !TEST.test(next ?? "")) say("not above a test");
       else {
         for (const number of list.split(",").map(Number)) {
-          if (!sentences.includes(number)) say(`docs/internals/claims.md has no sentence ${number}`);
+          if (!sentences.includes(number)) say(`${PAGE} has no sentence ${number}`);
           uncited.delete(number);
         }
       }
     }
   }
-  for (const number of uncited) found.push(`docs/internals/claims.md: no test cites sentence ${number}`);
+  for (const number of uncited) found.push(`${PAGE}: no test cites sentence ${number}`);
   return found;
 }
 
@@ -56,7 +60,7 @@ function testFiles() {
 }
 
 /** The mistakes in the repository. */
-export const problemsHere = () => problems(readFileSync(`${root}docs/internals/claims.md`, "utf8"), testFiles());
+export const problemsHere = () => problems(readFileSync(`${root}${PAGE}`, "utf8"), testFiles());
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const found = problemsHere();

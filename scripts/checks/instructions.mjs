@@ -7,7 +7,7 @@ import { valgrind } from "../tools.mjs";
 
 const RECORD = "docs/reference/benchmarks/instructions.json";
 const RECORD_ANEW = "npm run bench -- instructions";
-/** The call that does nothing. What it takes is subtracted from the others. */
+/** The call that does nothing. Its count is subtracted from the others. */
 const NOTHING = "nothing";
 /** The feature `mutant` makes these slower: the subjects that call `next` of a `Generator`. */
 const SLOWED = /^next, /;
@@ -32,7 +32,7 @@ export function otherCompiler(record, version) {
 /** By how many instructions a count may differ from the recorded one. */
 export const tolerance = (recorded) => Math.max(2, Math.floor(recorded * 0.02));
 
-/** What differs between the recorded and the new counts, as a sentence for each subject. */
+/** The differences between the recorded and the new counts, a sentence for each subject. */
 export function differences(recorded, counts) {
   const found = [];
   for (const [subject, before] of Object.entries(recorded)) {

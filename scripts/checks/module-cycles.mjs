@@ -1,9 +1,9 @@
 // Finds modules of a Rust crate that import each other in a circle. `npm test -- lint-rust` runs it.
 //
-// No maintained tool holds this for Rust. clippy has no such lint (rust-clippy#5782). cargo-modules 0.27 takes 13 minutes of
-// processor time to install; its `--acyclic` fails for every type whose methods use it, and it counts what a method uses as an
-// import of the file that defines the type, so an `impl` in another file looks like a circle. cargo-cycles 0.2 finds nothing if
-// the folder of a crate has another name than the crate.
+// No maintained tool holds this for Rust. clippy has no such lint (rust-clippy#5782). cargo-modules 0.27 takes 13 minutes of processor time
+// to install; its `--acyclic` fails for every type whose methods use it. It also counts what a method uses as an import of the file that
+// defines the type, so an `impl` in another file looks like a circle. cargo-cycles 0.2 finds nothing if the folder of a crate has another
+// name than the crate.
 //
 // An import is a path in the code that begins with `crate`, `self`, `super` or a submodule. Comments, strings and the tests at the
 // end of a file do not count, nor does `mod`. Not seen: what a macro makes, and methods that are called without an import.

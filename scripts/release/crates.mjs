@@ -39,9 +39,8 @@ export function packCrates({ allowDirty = false } = {}) {
 }
 
 /**
- * Builds and tests the archives in an empty folder, away from the workspace: with every feature, and the core without any. `tests` and
- * the vectors are not in an archive. The folder is a workspace of its own, only because frazil-local would otherwise look for the
- * core on crates.io.
+ * Builds and tests the archives in an empty folder, away from the workspace: with every feature, and the core without any. `tests` and the
+ * vectors are not in an archive. The folder is its own workspace, only because frazil-local would otherwise look for the core on crates.io.
  */
 export function testPackedCrates() {
   const packed = packCrates({ allowDirty: true });

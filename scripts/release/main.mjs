@@ -152,7 +152,7 @@ function page({ version, commit, tools, problems, packages, crates }) {
 async function dryRun({ out, built, record, withRuns }) {
   const problems = problemsOfCheckout(await factsOfCheckout());
   if (!built) {
-    // What git ignores there was built, from whatever, or was left by something else.
+    // Ignored files there were built from unknown sources, or left by something else.
     git("clean", "-fdXq", "npm");
     buildPlatformPackages();
   }

@@ -1,5 +1,5 @@
-// What a release asks of the platform packages: that every one is built as it is released, and that its addon passes inspection.
-// A file of its own, since tests-js/packaging/release.test.mjs replaces it in a copy of the checkout.
+// What a release asks of the platform packages: that every one is built as it is released, and that its addon passes inspection. A separate
+// file, since tests-js/packaging/release.test.mjs replaces it in a copy of the checkout.
 
 import { platformNamed } from "../platforms/index.mjs";
 import { inspectPlatformPackages } from "../platforms/inspect.mjs";

@@ -5,7 +5,7 @@ import { PLATFORMS } from "../platforms/index.mjs";
 /**
  * Reasons why a checkout cannot be released, besides those of the platform packages. The facts:
  *
- * - `hiddenFiles`: the files whose changes git is told to overlook;
+ * - `hiddenFiles`: the files whose changes git overlooks;
  * - `status`: the output of `git status`, which is empty if everything is committed;
  * - `versionErrors`, `repositoryErrors`: what `versions.mjs` and `repository.mjs` say against the checkout;
  * - `staleManifests`: the manifests that do not follow the repository;

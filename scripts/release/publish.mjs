@@ -54,7 +54,7 @@ function readPacked(folder, head) {
     return { name, integrity: `sha512-${hash.digest("base64")}` };
   });
   refuseFor(problemsOfFolder({ folder, report, head, files }));
-  // What the tarballs contain is read once they are known to be those of the report.
+  // The tarballs are read only once they are known to be those of the report.
   const tarballs = report.packages.map((reported) => {
     const path = join(folder, reported.file);
     const manifest = JSON.parse(ask("tar", ["-xzOf", path, "package/package.json"]) ?? "{}");

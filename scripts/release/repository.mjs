@@ -15,6 +15,9 @@ import { parseArgs } from "node:util";
 import { crates, packages, readJson } from "../packages.mjs";
 import { root } from "../shell.mjs";
 
+/** Where its files are read, below its address. */
+export const FILES_AT = "/blob/main/";
+
 /** The setting of a checkout, or `undefined`. Throws if it cannot be used. */
 export function repositorySetting(checkout = root) {
   const { repository, author } = readJson(join(checkout, "package.json"));

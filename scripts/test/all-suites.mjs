@@ -67,7 +67,7 @@ async function lintRust() {
   clippy("-p", "frazil-wasm", "--tests", "--features", "std", ...WASM_TARGET, ...strict);
 }
 
-/** What the quick suite `core` and the optimised tests of the core leave. */
+/** The tests that the quick suite `core` and the optimised tests of the core leave out. */
 async function testRust() {
   coreTestsOf(LONG_CORE_TESTS);
   cargoTest("-p", "frazil", "--all-features", "--doc");

@@ -106,7 +106,7 @@ function coreTests() {
     .filter((name) => name === "text" || !["loom", ...OPTIMISED_TESTS].includes(name));
 }
 
-/** What names of tests of the core contain that compute for seconds each. The suite `rust` runs them. */
+/** Parts of the names of the core's tests that compute for seconds each. The suite `rust` runs them. */
 export const LONG_CORE_TESTS = ["a_million_", "two_million_", "any_readings_of_both_clocks_"];
 
 const CORE = ["test", "--locked", "-p", "frazil", "--all-features", "--lib"];
@@ -119,8 +119,8 @@ export const coreTestsBut = (texts) =>
 export const coreTestsOf = (texts) => cargo(...CORE, ...named(coreTests()), "--", "--quiet", ...texts);
 
 /**
- * Runs an exhaustive or random test of the core. It prints what it covered, and fails if that was too little. Each test has threads of its
- * own, but `lease_model`, whose tests run at the same time.
+ * Runs an exhaustive or random test of the core. It prints what it covered, and fails if that was too little. Each test has its own
+ * threads, except `lease_model`, whose tests run at the same time.
  */
 export const coreTest = (name, env) =>
   optimised([name], ["--", "--nocapture", ...(name === "lease_model" ? [] : ["--test-threads=1"])], env);

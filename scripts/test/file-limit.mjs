@@ -1,5 +1,5 @@
-// Loaded into the process of each file of tests: ends it at twice the limit of one test, since Node 24, unlike Node 20, leaves that to the
-// tests, and waits for ever for what one of them has left open.
+// Loaded into the process of each file of tests: ends it at twice the limit of one test. Node 24, unlike Node 20, leaves that to the tests,
+// and waits for ever for what one of them has left open.
 import { isMainThread } from "node:worker_threads";
 
 const limitMs = Number(/^--test-timeout=(\d+)$/m.exec(process.execArgv.join("\n"))?.[1]);

@@ -23,7 +23,7 @@ export const RUNNER = [
 /** Cargo reads the manifest of each crate. */
 const CRATES = ["Cargo.toml", "Cargo.lock", "crates"];
 
-/** What the addon, the module and the package are built from. */
+/** The inputs of the addon, the module and the package. */
 const PACKAGE = [...CRATES, "npm", "scripts/build", "scripts/platforms/index.mjs", "LICENSE-MIT", "LICENSE-APACHE"];
 
 /** What tests in JavaScript have in common. */
@@ -102,6 +102,7 @@ const OF_SUITE = {
   transport: [...WITH_SERVERS, ...PAGES, "tests-js/transport"],
   "pages-databases": [...WITH_SERVERS, ...PAGES],
   swaps: RUNTIMES,
+  "swaps-arm64": [...RUNTIMES, "scripts/platforms"],
   local: [...TESTS, "scripts/platforms/test-local.mjs", "docs/guides/local.md", "docs/proofs/local-platforms.json"],
   packaging: [...PACKED, ".ci", ".github", "tests-js/types", "tests-js/consumers", "biome.jsonc", ".gitignore"],
   workers: [...WITH_SERVERS, "tests-js/workers", "tests-js/transport", "docs/guides/workers.md"],

@@ -1,8 +1,8 @@
 // The suites that `npm run test:long` adds. The fields of a suite are those of `suites.mjs`.
 import { root, run } from "../shell.mjs";
-import { fuzzer, miri, mutator, runtimes } from "../tools.mjs";
+import { arm64Libraries, fuzzer, miri, mutator, qemu, runtimes } from "../tools.mjs";
 import { consumers, nemesis, SERVERS, segmentsProcesses, stateFile, workersLoad } from "./all-suites.mjs";
-import { coreTest, miriTests, oracle, runTests } from "./commands.mjs";
+import { coreTest, miriTests, oracle, runTests, testsOf, whyNoAddon } from "./commands.mjs";
 
 /** Holds SqliteStore to the contract with better-sqlite3, which npm compiles from its sources: that takes a minute or two. */
 function betterSqlite3() {
@@ -12,12 +12,24 @@ function betterSqlite3() {
   runTests("stores/sqlite");
 }
 
+/** The suite `swaps` on ARM64, in each engine of `core/binding/proven-engines.ts`. With a tenth of the IDs, since qemu is slow. */
+async function swapsOnArm64() {
+  const { underQemu } = await import("../platforms/runtimes.mjs");
+  const nodes = {};
+  for (const version of ["20.20.2", "22.23.3", "24.22.0"])
+    nodes[`Node ${version} for ARM64`] = (await underQemu(version)).command;
+  run(process.execPath, [`${root}scripts/platforms/build.mjs`, "linux-arm64-gnu"]);
+  const env = { ...process.env, FRAZIL_TEST_NODES: JSON.stringify(nodes) };
+  run(process.execPath, testsOf("generator/swaps", { limitMs: 3_600_000 }).nodeArguments(), { env });
+}
+
 export const LONG_SUITES = [
   { name: "exhaustive-all", run: () => coreTest("exhaustive", { FRAZIL_EXHAUSTIVE_ALL: "1" }) },
   { name: "oracle-million", run: () => oracle(1_000_000) },
   { name: "miri-long", requires: [miri], run: () => miriTests(64, { docs: true }) },
   { name: "fuzz-long", requires: [fuzzer], run: async () => (await import("../checks/cargo.mjs")).fuzz(300) },
   { name: "mutants", requires: [mutator], run: async () => (await import("../checks/cargo.mjs")).mutants() },
+  { name: "swaps-arm64", whyUnavailable: whyNoAddon, requires: [qemu, arm64Libraries], run: swapsOnArm64 },
   { name: "local-storm", ...stateFile(120, "local/storm.test.mjs") },
   ...["postgres", "mysql", "redis"].map((name) => ({
     name: `segments-processes-${name}-long`,

@@ -97,7 +97,7 @@ await begin(setUp, rustTools, ...(values.fix ? [fix] : []), build);
 
 if (values.due) {
   const rows = readRows();
-  // The versions in a row are of what is installed. What cannot be installed fails below, where its suite runs.
+  // The versions in a row are of what is installed. If an installation fails, its suite fails below.
   for (const suite of chosen) if (hasPassedWithInputs(suite, rows)) await installForKey(suite).catch(() => {});
   const keys = new Map([...atStart.keys()].map((suite) => [suite.name, keyOf(suite)]));
   const { due, sample } = chooseDue(chosen, rows, keys, treeNow());

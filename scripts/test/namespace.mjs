@@ -1,5 +1,5 @@
-// Runs a program in a mount namespace in which the repository has only some of its tracked files, and no other commit, so that a test
-// fails if it reads another file. What git ignores (packages, builds) is there as it is.
+// Runs a program in a mount namespace where the repository has only some of its tracked files, and no other commit. So a test fails if it
+// reads another file. Ignored files (packages, builds) are there as they are.
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,6 +1,6 @@
-// `node own-root.mjs PROGRAM ARGUMENT…`: runs a program below a root directory of its own, with an empty temporary folder of its own on a
-// disk; everything else is there as it is. A state file takes locks on all directories above it, and another program that locks `/` or
-// `/tmp` keeps each of them from being opened. Where mounting is not allowed, the program runs as it is.
+// `node own-root.mjs PROGRAM ARGUMENT…`: runs a program below its own root directory, with its own empty temporary folder on a disk;
+// everything else is there as it is. A state file takes locks on all directories above it, and another program that locks `/` or `/tmp`
+// keeps each of them from being opened. Where mounting is not allowed, the program runs as it is.
 import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ child.once("close", (status) => {
   try {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   } catch (error) {
-    // Something that the program has started may still write there. What became of the program counts.
+    // Something that the program has started may still write there. The outcome of the program counts.
     process.stderr.write(`${folder} stays: ${error.message}\n`);
   }
   // A signal is no failed test.

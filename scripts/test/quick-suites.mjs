@@ -16,10 +16,10 @@ import {
 /** The rooms of the package whose tests run on both backends. */
 const ROOMS = ["base", "core", "generator"];
 /** Those that are the same on each backend, as are these files of the others: they run once. */
-const ROOMS_ONCE = ["layout", "testing", "text", "transport/transport.test.mjs"];
+const ROOMS_ONCE = ["layout", "likely", "testing", "text", "transport/transport.test.mjs"];
 const ONCE = [
   "base/clock.test.mjs",
-  // What errors say on both backends is compared in `base/bad-input.test.mjs`.
+  // `base/bad-input.test.mjs` compares error texts on both backends.
   "base/errors.test.mjs",
   "base/mistakes.test.mjs",
   "base/printed-copies.test.mjs",
@@ -53,6 +53,7 @@ export const ATTACKS = [
 /** The programs of all pages, without servers. */
 export const README = [
   "pages/architecture.test.mjs",
+  "pages/errors.test.mjs",
   "pages/examples.test.mjs",
   "pages/links.test.mjs",
   "pages/readme.test.mjs",

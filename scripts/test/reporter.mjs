@@ -2,8 +2,8 @@
 // each failed, and what else is known of their files: what the processes wrote to standard error, and errors after the last test. Node's
 // own reporter of dots leaves these out, and says "test failed" alone where no test of a file failed.
 //
-// To the file that FRAZIL_TEST_REPORT names it adds a line of JSON for each test that failed, with the cause, and for each one that was
-// skipped, unless its reason begins with "does not apply". The runner of suites reads them.
+// It adds lines of JSON to the file that FRAZIL_TEST_REPORT names: one for each failed test, with the cause, and one for each skipped test,
+// unless its reason begins with "does not apply". The runner of suites reads them.
 import { appendFileSync, existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { inspect } from "node:util";
@@ -80,7 +80,7 @@ export default async function* dots(source) {
       const cause = causeOf(data.name, open.get(keyOf(data)).hasBegun, error);
       if (cause !== undefined) reportFailure(data.name, cause, `${error.cause?.message ?? error.message}`);
     }
-    // One around all tests of a file. Its file fails without a cause of its own, or passes.
+    // One around all tests of a file. Its file fails without its own cause, or passes.
     if (type === "test:fail" && isFile(data) && data.details.error.failureType === "hookFailed")
       reportFailure(data.name, "failure", `${data.details.error.cause?.message ?? data.details.error.message}`);
     if (type === "test:stderr") {

@@ -52,13 +52,13 @@ function versionsOf({ requires = [], optional = [] }) {
 
 export const inputsKeyOf = (suite) => digest(committed([...RUNNER, ...inputsOf(suite)]).join("\n"));
 
-/** What a row says a suite has passed with: a hash of its inputs, and one of the versions of what is installed. */
+/** The conditions in a row under which a suite has passed: a hash of its inputs, and one of the versions of what is installed. */
 export const keyOf = (suite) => `${inputsKeyOf(suite)} ${digest(versionsOf(suite))}`;
 
 /** Whether a suite has passed with the inputs of this checkout. The versions may be others, or not be installed yet. */
 export const hasPassedWithInputs = (suite, rows) => rows.get(suite.name)?.key.split(" ")[0] === inputsKeyOf(suite);
 
-/** The files whose changes git is told to overlook, by the output of `git ls-files -v`. */
+/** The files whose changes git overlooks, by the output of `git ls-files -v`. */
 export const hiddenFilesIn = (listing) => (listing.match(/^([a-z]|S) .*$/gm) ?? []).map((line) => line.slice(2));
 
 /** Why a pass of a suite gives no row now, or `undefined`. */

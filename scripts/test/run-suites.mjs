@@ -83,7 +83,7 @@ async function runOnce(suite, { isolate, held, limitsMs, ending }) {
       [child.stderr, process.stderr],
     ]) {
       stream.setEncoding("utf8");
-      // What runs beside another suite is shown when it has ended.
+      // The output of a suite that runs beside another is shown when it has ended.
       stream.on("data", (text) => {
         if (held) output += text;
         else to.write(text);
@@ -116,7 +116,7 @@ async function runOnce(suite, { isolate, held, limitsMs, ending }) {
     return {
       // Node takes some failures for a pass, as one after a skip.
       reason: status === 0 && !isOver && failures.length === 0 ? undefined : `${suite.name} ${how}`,
-      // Another exit code than that of failed tests, or a signal.
+      // An exit code other than that of failed tests, or a signal.
       hasCrashed: (status !== 1 && status !== 0) || isOver,
       failures,
       skipped: lines.filter(({ skipped }) => skipped !== undefined),
@@ -157,7 +157,7 @@ export async function runSuites(suites, { isolate, passed = () => {}, limitsMs =
   const again = [];
   const running = new Map();
   const ending = new AbortController();
-  // On Ctrl-C, of which npm makes two signals: ends what runs, and then this process.
+  // On Ctrl-C, which npm turns into two signals: ends what runs, and then this process.
   const end = () => {
     if (running.size === 0) process.exit(130);
     ending.abort();

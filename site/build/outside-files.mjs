@@ -3,10 +3,9 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { repositorySetting } from "../../scripts/release/repository.mjs";
+import { FILES_AT, repositorySetting } from "../../scripts/release/repository.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const READ_AT = "/blob/main/";
 const COPIES = "files/";
 
 export class OutsideFiles {
@@ -27,7 +26,7 @@ export class OutsideFiles {
     if (!existsSync(`${root}${file}`) || !statSync(`${root}${file}`).isFile())
       throw new Error(`docs/${page} links to ${href}: there is no such file`);
     if (this.#repository !== undefined)
-      return `${this.#repository}${READ_AT}${file}${anchor === undefined ? "" : `#${anchor}`}`;
+      return `${this.#repository}${FILES_AT}${file}${anchor === undefined ? "" : `#${anchor}`}`;
     this.#copied.add(file);
     return `${this.#base}${COPIES}${file}.txt`;
   }

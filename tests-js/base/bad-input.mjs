@@ -342,7 +342,7 @@ function* texts() {
     [`${input}\nJSON.parse loses digits above, so keep IDs as text.`, [2 ** 53, 2 ** 53 + 2, -(2 ** 53), 1e300]],
     [input, [1.5, Number.NaN, Number.POSITIVE_INFINITY, null, undefined, true, Symbol("1"), () => 1]],
     [
-      `${input}\nPass its id. Of an array pass each, or use decodeMany or encodeMany.`,
+      `${input}\nPass its id. For many, use decodeMany or encodeMany.`,
       [{}, unconvertible, Object(5n), Object(12), [], [1n], new BigUint64Array(1)],
     ],
     [range, [-1, -1n, 2n ** 63n, 2n ** 64n, 2n ** 70n, "9223372036854775808", "18446744073709551616", "9".repeat(60)]],

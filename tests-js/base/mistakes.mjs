@@ -21,7 +21,7 @@ const epochMs = 1735689600000;
 /** A row id of another service, as `JSON.parse` reads it. */
 const rounded = JSON.parse('{ "id": 175928847299117063 }').id;
 
-/** Mints once at each of these times, on a clock of its own. */
+/** Mints once at each of these times, on its own clock. */
 function mintAt(dates, options) {
   const times = dates.map((date) => Date.parse(date));
   const ids = new Snowflake({ node: 7, now: () => times[0], maxWaitMs: 0, ...options });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FrazilError } from "frazil";
 import { committed, MISTAKES, messages } from "./mistakes.mjs";
+import { wholeText } from "./rule-texts.mjs";
 
 test("the messages are those of the snapshot", () =>
   assert.equal(messages(), committed(), "if the change is intended: node tests-js/base/mistakes.mjs --update"));
@@ -12,7 +13,7 @@ for (const [written, call] of Object.entries(MISTAKES)) {
     assert.throws(call, (error) => {
       assert.ok(FrazilError.is(error), error.stack);
       assert.equal(`${error}`.split(error.code).length, 2, `${error}`);
-      assert.doesNotMatch(error.message, /undefined: undefined|\[object|NaN ms/);
+      assert.doesNotMatch(wholeText(error), /undefined: undefined|\[object|NaN ms/);
       return true;
     });
   });

@@ -108,8 +108,8 @@ test("without the addon, the error of Snowflake.local says why and what helps", 
 }, () => {
   assert.throws(() => Snowflake.local({}), {
     code: "NATIVE_REQUIRED",
-    message: /^NATIVE_REQUIRED: Snowflake\.local\(\) keeps its state in a file, which takes Node and the native addon$/,
-    hint: /^FRAZIL_BACKEND=wasm forbids it: unset it\. Elsewhere: await lease\(store\), or new Snowflake\(\{ node \}\) with a different node id in each process\. Workers: /,
+    message: /^NATIVE_REQUIRED: Snowflake\.local\(\) keeps its state in a file, which needs Node and the native addon$/,
+    hint: /^FRAZIL_BACKEND=wasm forbids the addon\. Unset it\. Elsewhere: await lease\(store\), or new Snowflake\(\{ node \}\) with a different node id in each process\. Workers: /,
   });
 });
 

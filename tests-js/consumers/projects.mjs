@@ -50,7 +50,7 @@ export const node = (version) => ({
   expect: { main: "native" },
 });
 
-/** A package manager that npm installs in a folder of its own. */
+/** A package manager that npm installs in its own folder. */
 export const manager = (name, version, file, { args = ["install"], run = ["main.mjs"], ...files }) => ({
   packages: { [name]: version },
   manifest: FRAZIL,
@@ -187,7 +187,7 @@ export const JEST_TEST = (environment) => `/** @jest-environment ${environment} 
 const { writeFileSync } = require("node:fs");
 const { mint } = require("./mint.cjs");
 test("mints", () => {
-  // A page is told that its tabs share the node id.
+  // A page is warned that its tabs share the node id.
   const warn = jest.spyOn(console, "warn").mockImplementation(() => {});
   writeFileSync("${environment}.txt", mint());
   expect(warn.mock.calls.length).toBe(${environment === "jsdom" ? 1 : 0});

@@ -1,5 +1,5 @@
-// A registry on the loopback interface that has the packages of this repository, and passes every other request on to npm's. It is
-// a program of its own: `node registry.mjs` prints its origin when it listens.
+// A registry on the loopback interface that has the packages of this repository, and passes every other request on to npm's. It is a
+// separate program: `node registry.mjs` prints its origin when it listens.
 //
 // A package manager thus sees frazil and its platform packages as after a release. A platform package that was not built here is packed
 // without its addon: no tool may load it on this machine.
@@ -74,7 +74,7 @@ const server = createServer(async (request, response) => {
       response.end(body);
     }
   } catch (error) {
-    // A package that does not exist, such as that of a platform, is for the package manager to judge.
+    // A package that does not exist, such as a platform's, is for the package manager to judge.
     response.writeHead(error.status ?? 502).end(error.message);
     if (error.status !== 404) process.stderr.write(`${request.method} ${request.url}: ${error.message}\n`);
   }

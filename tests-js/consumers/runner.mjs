@@ -1,5 +1,5 @@
-// What the consumers are made of: a fresh project outside the workspace, the packed packages from a loopback registry, the tools
-// of the consumer from npm, and the checks.
+// The parts of the consumers: a fresh project outside the workspace, the packed packages from a loopback registry, the tools of the
+// consumer from npm, and the checks.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -63,7 +63,7 @@ class Project {
     this.outputs = [];
     this.env = {
       ...inherited,
-      // Where a network has certificates of its own.
+      // Where a network has its own certificates.
       ...(process.env.NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS }),
       PATH: `${dirname(under)}:${process.env.PATH}`,
       // Nothing of the caches, stores and settings of the user: they may have another frazil of this version.

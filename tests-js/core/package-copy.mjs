@@ -1,11 +1,23 @@
 // A second copy of the package, like two versions in one dependency tree, and programs in new processes.
+
+import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { transformSync } from "esbuild";
 import { slot } from "../vectors/generated-tables.mjs";
 
 /** The root of the repository: a program that is started there imports the same packages as these tests. */
@@ -18,6 +30,30 @@ export function copyPackage() {
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const name of ["package.json", "dist"]) cpSync(join(installed, name), join(folder, name), { recursive: true });
   return folder;
+}
+
+/** A copy of the package, with its addons, whose rules can be broken, for a program that is copied beside it (`main`). */
+export function mutablePackage(program) {
+  const folder = copyPackage();
+  const main = join(folder, basename(program));
+  cpSync(program, main);
+  mkdirSync(join(folder, "node_modules"));
+  for (const name of ["linux-x64-gnu", "linux-arm64-gnu"])
+    symlinkSync(join(dirname(installed), name), join(folder, "node_modules", `frazil-${name}`));
+  const file = join(folder, "dist", "node.cjs");
+  // With the white space that the build has removed.
+  const built = transformSync(readFileSync(file, "utf8"), { minifySyntax: true }).code;
+  return {
+    folder,
+    main,
+    mend: () => writeFileSync(file, built),
+    /** Replaces what the built code has once, and undoes what was replaced before. */
+    breakRule(before, after) {
+      assert.equal(built.split(before).length, 2, `the built code has ${before} once`);
+      const broken = built.replace(before, () => after);
+      writeFileSync(file, broken);
+    },
+  };
 }
 
 /** Runs an ES module in a new Node process, and parses what it writes as JSON. */

@@ -146,8 +146,18 @@ test("health reports the state of the generator, and issues no ID", () => {
   assert.deepEqual([ids.health().refusal.code, ids.health().remainingMs], ["TIME_EXHAUSTED", 0]);
   clock.ms = Number.NaN;
   assert.throws(ids.health, { code: "INVALID_CLOCK" });
+});
+
+test("after close() health() has the error that next() throws, and asks no clock", () => {
+  const { clock, ids } = scripted({ layout: "sonyflake" });
+  const { endsAt } = ids.health();
   ids.close();
-  assert.throws(ids.health, { code: "CLOSED" });
+  clock.ms = Number.NaN;
+  const { refusal, remainingMs, ...rest } = ids.health();
+  assert.throws(ids.next, refusal);
+  assert.equal(refusal.code, "CLOSED");
+  assert.ok(Math.abs(remainingMs - (endsAt - Date.now())) < 60_000, `${remainingMs}`);
+  assert.deepEqual(rest, { ok: false, leadMs: 0, endsAt, warnings: [] });
 });
 
 test("all generators with one layout and node id must have the same sequenceStart", () => {

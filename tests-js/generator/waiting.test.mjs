@@ -71,7 +71,9 @@ test("every call has its own maxWaitMs", () => {
 
 test("a count that can never be reached is refused with the largest possible one, before any ID is issued", async () => {
   const { ids, clock } = scripted({ maxLeadMs: 2, maxWaitMs: 0, maxAsyncWaitMs: 1 });
-  const refused = { code: "SEQUENCE_EXHAUSTED", name: "ClockError", retryable: false, field: "count" };
+  // True for every one of these calls.
+  const hint = "The lead and the wait (maxWaitMs, or maxAsyncWaitMs with await) give no more at once.";
+  const refused = { code: "SEQUENCE_EXHAUSTED", name: "ClockError", retryable: false, field: "count", hint };
   for (const call of [ids.nextMany, ids.nextManyStrings, (count) => ids.fill(new BigUint64Array(count))]) {
     assert.throws(() => call(3 * 4096 + 1), { ...refused, value: 3 * 4096 + 1, maxCount: 3 * 4096 });
   }

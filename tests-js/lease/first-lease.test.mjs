@@ -6,6 +6,7 @@ import { beforeEach, test } from "node:test";
 import { inspect } from "node:util";
 import { ConfigError, FrazilError, Layout, LeaseError } from "frazil";
 import { layoutText, lease } from "frazil/lease";
+import { wholeText } from "../base/rule-texts.mjs";
 import { time } from "./faked.mjs";
 import { FaultyStore } from "./faulty-store.mjs";
 
@@ -127,7 +128,7 @@ test("another layout is LAYOUT_MISMATCH, which names both", async () => {
   const store = withScope({ layout: "sonyflake" });
   const { error, tookMs } = await rejection(lease(store), store);
   assert.deepEqual([error.code, error.field, error.value], ["LAYOUT_MISMATCH", "layout", textOf()]);
-  assert.ok(error.message.includes(textOf("sonyflake")) && error.message.includes(textOf()), error.message);
+  assert.match(error.message, /: layout must be "sonyflake" in the .* store, scope ".*", got "default"$/);
   assert.match(error.hint, /^Pass layout: "sonyflake", or/);
   assert.ok(tookMs < 10, `${tookMs} ms`);
 });
@@ -136,6 +137,7 @@ test("LAYOUT_MISMATCH has the definition of a layout without a name, as it can b
   const layout = Layout.named("default").with({ epochMs: 1_600_000_000_000, unsigned: true });
   const store = withScope({ layout });
   const { error } = await rejection(lease(store), store);
+  assert.ok(error.message.includes(`must be "${layoutText(layout)}" in the `), error.message);
   const given = /^Pass layout: (\{.*\}), or/.exec(error.hint)[1];
   const spec = JSON.parse(given.replace(/(\w+):/g, '"$1":'));
   assert.equal(layoutText(new Layout(spec)), layoutText(layout));
@@ -278,7 +280,7 @@ test("a process that takes a lease in each request hears that they are its own",
   for (const [node] of store.rows()) store.rows().set(node, { ...other, node });
   // Those that wait hold none.
   for (const { reason } of await time.until(Promise.allSettled(Array.from({ length: 14 }, () => lease(store)))))
-    assert.equal(reason.hint, "Stop a holder, or widen the range of node ids.");
+    assert.equal(reason.hint, "Stop a holder, shorten windowMs, or begin a scope, and a column, with more node ids.");
 });
 
 test("a fenced scope is NODE_IDS_EXHAUSTED, and the message names the fence", async () => {
@@ -434,7 +436,7 @@ for (const [name, change] of Object.entries(untrue)) {
     assert.deepEqual([error.code, error.retryable], ["STORE_REFUSED", false], error.stack);
     assert.ok(error instanceof LeaseError);
     assert.match(error.message, /memory/);
-    assert.doesNotMatch(error.message, /must begin and end .*, got undefined/);
+    assert.doesNotMatch(wholeText(error), /must begin and end .*, got undefined/);
     assert.ok(time.ms - beganMs < 10);
     assert.equal(store.calls.filter(({ verb }) => verb === "acquire").length, 1);
     await time.advance(10_000);

@@ -52,7 +52,7 @@ export function watched(promise) {
   return watch;
 }
 
-/** Gives the row of a node id to somebody else. */
+/** Gives the row of a node id to another holder. */
 export function takeAway(store, node, forMs = 30_000) {
   const row = store.rows().get(node);
   const fromMs = Math.max(row.untilMs, store.now());

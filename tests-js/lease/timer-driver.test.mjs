@@ -249,7 +249,9 @@ test("health() degrades before the lease expires, and names the problem", async 
   await time.advance(10_000);
   assert.deepEqual([ids.health().warnings, ids.health().lease.problem], [[], undefined]);
   await time.until(ids.close());
-  assert.throws(() => ids.health(), { code: "CLOSED" });
+  const closed = ids.health();
+  assert.deepEqual([closed.ok, closed.refusal.code, closed.lease.node], [false, "CLOSED", undefined]);
+  await assert.rejects(ids.ready(), { code: "CLOSED" });
   assert.equal(typeof ids.stats().lease.attempts, "number");
 });
 

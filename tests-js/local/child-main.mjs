@@ -33,7 +33,7 @@ const commands = {
     ids = Snowflake.local(options);
     return ids.health().file;
   },
-  /** Opens so many generators at the same time, and tells how each refusal came, and after how long. */
+  /** Opens that many generators at the same time, and reports how each refusal came, and after how long. */
   async openTogether(count, options) {
     const refusals = [];
     const began = performance.now();

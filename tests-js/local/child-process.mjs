@@ -1,5 +1,5 @@
-// Starts child processes under simulated faults: another boot id, other mounts, wrong clocks, failing flushes. Each mounts in a
-// mount namespace of its own, so its mounts disappear when it ends, however it ends.
+// Starts child processes under simulated faults: another boot id, other mounts, wrong clocks, failing flushes. Each mounts in its own mount
+// namespace, so its mounts disappear however it ends.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { tempDir } from "./temp-dir.mjs";
 
 const program = fileURLToPath(new URL("child-main.mjs", import.meta.url));
 const isRoot = process.getuid?.() === 0;
-/** The command that runs a program in a mount namespace of its own. */
+/** The command that runs a program in its own mount namespace. */
 export const unshare = ["unshare", ...(isRoot ? [] : ["--map-root-user"]), "--mount"];
 /** The options of a process of another user. */
 export const NOBODY = { uid: 65534, gid: 65534 };
@@ -157,12 +157,12 @@ export async function mintAt(nowMs, { call }, options) {
   const { path } = await call("open", options);
   // Raises the ceiling, by a time that is later by the wait for its locks: at most a second.
   await call("next", 1);
-  // The ceiling is high enough for this time, so that there is no wait.
+  // The ceiling is high enough for this time, so there is no wait.
   await call("freezeClock", nowMs + 2000);
   return { path, ids: await call("next", 1000) };
 }
 
-/** The IDs of two processes that mint at one time, each from a new file of its own. */
+/** The IDs of two processes that mint at the same time, each from its own new file. */
 export async function idsOfTwoFiles(one, other) {
   const nowMs = Date.now() + 30_000;
   const first = await mintAt(nowMs, one, { dir: tempDir() });

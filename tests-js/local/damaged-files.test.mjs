@@ -15,7 +15,7 @@ import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { Snowflake } from "frazil";
 import { repeats } from "../generator/broken-generators.mjs";
-import { start, withMounts, writtenIds } from "./child-process.mjs";
+import { start, until, withMounts, writtenIds } from "./child-process.mjs";
 import { assertCorrupt, increasing, newStateFile, timestampOf } from "./new-state-files.mjs";
 import { COPY_OFFSET, ceilingOf, copyBlock, flip, HEADER, LENGTH, MAPPED_AT, RECORDS } from "./state-file.mjs";
 import { tempDir } from "./temp-dir.mjs";
@@ -84,20 +84,33 @@ describe("a damaged file", () => {
     });
   }
 
-  test("that is truncated while a process mints ends that process or is refused, and repeats no ID", async (t) => {
-    const dir = tempDir();
-    const file = join(dir, "ids");
-    const child = await start(t);
-    const { path } = await child.call("open", { dir });
-    await child.mint({ file });
-    truncateSync(path, MAPPED_AT);
-    const { signal } = await child.exited;
-    assert.equal(signal, "SIGBUS");
-    const issued = writtenIds(file);
-    assert.ok(issued.length > 0);
-    assert.equal(repeats(issued), 0);
-    await assertCorrupt(path, /another length/);
-  });
+  const elsewhere = 'Object.defineProperty(process, "versions", { value: { ...process.versions, v8: "0" } })';
+  const users = {
+    "takes blocks": { burst: 20 },
+    "takes one ID each millisecond, by the line": { burst: 1 },
+    "takes one ID each millisecond, in an engine without the line": {
+      burst: 1,
+      env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(elsewhere)}` },
+    },
+  };
+  for (const [how, { burst, env }] of Object.entries(users)) {
+    // docs/internals/claims.md: 34
+    test(`that is truncated while a process ${how} ends that process, and repeats no ID`, async (t) => {
+      const dir = tempDir();
+      const file = join(dir, "ids");
+      const child = await start(t, { env });
+      const { path } = await child.call("open", { dir });
+      await child.mint({ file, burst });
+      await until(async () => (await child.call("minted")).issued > 100);
+      truncateSync(path, MAPPED_AT);
+      const { signal } = await child.exited;
+      assert.equal(signal, "SIGBUS");
+      const issued = writtenIds(file);
+      assert.ok(issued.length > 0);
+      assert.equal(repeats(issued), 0);
+      await assertCorrupt(path, /another length/);
+    });
+  }
 });
 
 describe("another file in place of the state file", () => {

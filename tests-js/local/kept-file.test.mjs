@@ -310,7 +310,8 @@ describe("close()", () => {
     const issued = [one.next(), other.next()];
     one.close();
     one.close();
-    for (const call of [one.next, () => one.nextMany(1), one.health]) assert.throws(call, { code: "CLOSED" });
+    for (const call of [one.next, () => one.nextMany(1)]) assert.throws(call, { code: "CLOSED" });
+    assert.equal(one.health().refusal.code, "CLOSED");
     await assert.rejects(one.nextAsync(), { code: "CLOSED" });
     assert.equal(one.stats().issued, 1);
     issued.push(...times(100, other.next));

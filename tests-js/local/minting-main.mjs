@@ -1,5 +1,5 @@
-// The program of a process whose threads mint from one state file until it is killed. Each thread writes its IDs to a file of its
-// own before it mints the next ones. The kernel keeps what was written, however the process ends.
+// The program of a process whose threads mint from one state file until it is killed. Each thread writes its IDs to its own file before it
+// mints the next ones. The kernel keeps what was written, however the process ends.
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread, threadId, Worker, workerData } from "node:worker_threads";

@@ -20,32 +20,42 @@ export function mountImage(t, kind, { options = [] } = {}) {
   mkdirSync(dir);
   run("truncate", `--size=${MAKE[kind].size}`, image);
   run(`mkfs.${kind}`, ...MAKE[kind].options, ...options, image);
-  let device;
+  const attach = () => run("losetup", "--find", "--show", image).trim();
+  const detach = (device) => run("losetup", "--detach", device);
+  // Attached until the test ends: another program could take the device number between two mounts.
+  let device = attach();
+  let mounted;
   const mount = (on = dir) => {
-    device = run("losetup", "--find", "--show", image).trim();
     run("mount", device, on);
+    mounted = on;
   };
-  const unmount = (from = dir, ...options) => {
-    run("umount", ...options, from);
-    run("losetup", "--detach", device);
-    device = undefined;
+  const unmount = (...options) => {
+    run("umount", ...options, mounted);
+    mounted = undefined;
   };
-  mount();
   t.after(() => {
     // Also where a test failed whose processes are still there: an error here would keep them from being ended.
-    if (device !== undefined) unmount(dir, "--lazy");
+    if (mounted !== undefined) unmount("--lazy");
+    detach(device);
   });
+  mount();
   return {
     dir,
     image,
     mount,
-    unmount,
+    unmount: () => unmount(),
+    /** Gives an unmounted disk another device number. */
+    renumber() {
+      const old = device;
+      device = attach();
+      detach(old);
+    },
     /** Shuts it down as an I/O error does: what was not flushed is lost, including unwritten parts of the journal. */
     shutDown() {
       const ioctl = 'open(F, "<", $ARGV[0]) or die $!; my $how = pack("L", 2); ioctl(F, 0x8004587d, $how) or die $!';
       run("perl", "-e", ioctl, dir);
     },
-    /** Ends the disk after so many bytes, so that all beyond fails with EIO; 0: where the image ends. */
+    /** Ends the disk after that many bytes, so that all beyond fails with EIO; 0: where the image ends. */
     resize(bytes) {
       const [get, set] = ["0x4c05", "0x4c04"]; // LOOP_GET_STATUS64, LOOP_SET_STATUS64: lo_sizelimit is at byte 32
       const ioctl = `open(F, "<", $ARGV[0]) or die $!; my $info = "\\0" x 232; ioctl(F, ${get}, $info) or die $!;

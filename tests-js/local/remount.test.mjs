@@ -157,8 +157,7 @@ test(
     await child.call("next", 1000);
     await child.end();
     one.unmount();
-    // Another disk takes its device number.
-    mountImage(t, "ext4");
+    one.renumber();
     one.mount();
     const error = await errorOf(() => later.call("open", { dir: one.dir }));
     assert.equal(error?.code, "STATE_FILE_CORRUPT", `${error}`);
@@ -179,8 +178,7 @@ test("on btrfs, minting goes on under another device number, and a snapshot is r
   await child.end();
   run("btrfs", "subvolume", "snapshot", dir, join(one.dir, "copy"));
   one.unmount();
-  // Another disk takes its device number.
-  mountImage(t, "btrfs");
+  one.renumber();
   one.mount();
   await later.call("open", { dir, layout });
   issued.push(...(await later.call("next", 1000)));

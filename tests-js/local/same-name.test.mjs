@@ -58,7 +58,7 @@ describe("a second state file with the same name repeats no ID", { concurrency: 
     await other.mint({ file: files[1] });
     await one.untilRefused("STATE_FILE_CORRUPT");
     const ids = await collectIds([one, other], files);
-    disk.unmount(dir);
+    disk.unmount();
     assert.equal(repeats([...issued, ...ids]), 0);
   });
 

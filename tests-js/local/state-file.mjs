@@ -73,7 +73,7 @@ export const records = (path) =>
 /** The ceiling on disk: until when time is reserved, in Unix milliseconds. */
 export const ceilingOf = (path) => records(path)[0].ceilingMs;
 
-/** The two halves of the key from which sequence starts are computed. */
+/** The two halves of the key that sequence starts are computed from. */
 export const keyOf = (path) => numbers(path, HEADER).slice(6, 8);
 
 /** Offsets of numbers in the mapped part (the table in crates/local/src/mapped.rs). */

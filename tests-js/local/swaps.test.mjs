@@ -139,7 +139,7 @@ describe("two state files with the same name", { concurrency: 3 }, () => {
         disk.mount(dir);
         await other.call("open", { dir });
       });
-      disk.unmount(dir);
+      disk.unmount();
       assert.equal(twice, 0);
     },
   );

@@ -14,7 +14,7 @@ export async function startDevServer(program, args, { port, ...options }) {
   const child = spawn(program, args, {
     ...options,
     stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own, which ends as a whole.
+    // Its own group, which ends as a whole.
     detached: true,
   });
   let log = "";

@@ -57,7 +57,7 @@ export async function startRegistry(t) {
   registry.url = `http://127.0.0.1:${server.address().port}/`;
   /** The tarball that was published. */
   registry.tarball = (name, version) => tarballs.get(`${name}/-/${name}-${version}.tgz`);
-  /** Adds a version that somebody else has published. */
+  /** Adds a version that another user has published. */
   registry.add = (name, version, bytes) => {
     const known = { name, "dist-tags": { latest: version }, versions: {} };
     store(known, version, `${name}-${version}.tgz`, bytes, { name, version });

@@ -1,4 +1,4 @@
-// A copy of this checkout that is released, with a commit and records of runs of its own. It ends with the file of tests.
+// A copy of this checkout that is released, with its own commit and records of runs. It ends with the file of tests.
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

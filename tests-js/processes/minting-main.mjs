@@ -1,6 +1,6 @@
-// The program of a process that mints under a lease until it is killed, and gives the lease back now and then. It writes its IDs to
-// a file of its own before it mints the next ones: the kernel keeps what was written, however the process ends. The broken variant
-// has a lease that ends by a time-out only.
+// The program of a process that mints under a lease until it is killed, and gives the lease back now and then. It writes its IDs to its own
+// file before it mints the next ones: the kernel keeps what was written, however the process ends. The broken variant has a lease that ends
+// by a time-out only.
 //
 // The task is JSON: `out` (a folder), `prefix` (of the name of the file), `store` (`module` with `connectStore(address)`, and its
 // `address`), `batch` (of IDs), `pauseMs` (after each batch), `keepsMs` (a lease for so long: from, to), `broken`; the rest are

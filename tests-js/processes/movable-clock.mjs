@@ -17,8 +17,8 @@ export function setOffset(file, offsetMs) {
 }
 
 /**
- * A clock for one process: `env` is for it, `set` moves the clock to so many milliseconds from the real time, and `jump` moves it
- * from where it is. `library`: the libfaketime (default: the one for servers; Node needs `tools.faketime`).
+ * A clock for one process: `env` is for it, `set` moves the clock to this many milliseconds from the real time, and `jump` moves it from
+ * where it is. `library`: the libfaketime (default: the one for servers; Node needs `tools.faketime`).
  *
  * Not for a process whose handlers of signals ask for the time, such as Postgres: libfaketime reads the offset from a file at every call,
  * which takes memory. A Postgres whose statements reached their time-out crashed within seconds.

@@ -109,7 +109,7 @@ function localOf(dir, options) {
   }
 }
 
-/** Mints what tests mint: the same IDs in each runtime, with a state of their own. */
+/** Mints what tests mint: the same IDs in each runtime, with their own state. */
 async function checkTesting() {
   const seeded = seededIds();
   const issued = [seeded.next(), ...seeded.nextMany(2), await seeded.nextAsync()];

@@ -5,9 +5,9 @@ import { problems, problemsHere } from "../../scripts/checks/claims.mjs";
 
 const PAGE = "# Why\n\n1. **One.** It is.\n2. **Two.** So\n   is this, with 3. in it.\n\n10. **Ten.** And this.\n";
 const RUST = `//! About one.\n//!\n//! ${"docs"}/internals/claims.md: 1\n\nuse x;\n\n// ${"docs"}/internals/claims.md: 2, 10\n#[should_panic]\n#[test]\nfn t() {}\n`;
-const cite = (list, below = 'test("t", () => {});') => ({
+const cite = (list, below = 'test("t", () => {});', page = "internals/claims.md") => ({
   path: "a.test.mjs",
-  text: `import x;\n  // ${"docs"}/internals/claims.md:${list}\n  ${below}\n`,
+  text: `import x;\n  // ${"docs"}/${page}:${list}\n  ${below}\n`,
 });
 const rust = { path: "a.rs", text: RUST };
 
@@ -40,7 +40,18 @@ for (const [what, found, files, page = PAGE] of [
     PAGE.replace("10. **", ""),
   ],
   ["two sentences with one number", "docs/internals/claims.md has two sentences 2", [rust], `${PAGE}2. **Again.**\n`],
+  [
+    "a citation of a page that is gone",
+    "the sentences are in docs/internals/claims.md:",
+    [rust, cite(" 1", undefined, "claims.md")],
+  ],
+  [
+    "a citation of another page, without numbers",
+    "the sentences are in docs/internals/claims.md:",
+    [rust, cite("", undefined, "why.md")],
+  ],
   ["a citation of a range", "not a list of numbers:", [rust, cite(" 1-9")]],
+  ["a citation in words", "not a list of numbers:", [rust, cite(" one")]],
   ["a citation without numbers", "not a list of numbers:", [rust, cite("")]],
   ["a citation that is not above a test", "not above a test:", [rust, cite(" 1", "const a = 1;")]],
   ["a citation at the end of a file", "not above a test:", [rust, cite(" 1", "")]],

@@ -124,11 +124,11 @@ test("SEGMENT_EXHAUSTED says what is missing, and when to retry", async () => {
 
   const { orders } = await hanging({ maxAsyncWaitMs: 20 });
   const more = await orders.nextMany(500).catch((error) => error);
-  assert.match(more.message, /the call wants 500 numbers, of which 99 are there, in the/);
+  assert.match(more.message, /the segment has 99 of the 500 numbers that the call wants, in the/);
   assert.match(more.hint, /^Retry after \d+ ms\. Ask for fewer, or raise maxStep\.$/);
   await orders.nextMany(99);
   const used = await orders.next().catch((error) => error);
-  assert.match(used.message, /^SEGMENT_EXHAUSTED: every number is used in the memory store, /);
+  assert.match(used.message, /^SEGMENT_EXHAUSTED: all numbers are used in the memory store, /);
   orders.close();
 });
 

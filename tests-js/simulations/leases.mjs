@@ -50,7 +50,7 @@ export const withLeases = (Base, layout) =>
       return this.#aheadMs === 0;
     }
 
-    /** Carries out a request of somebody, and looks at what came of it. */
+    /** Carries out a holder's request, and checks the outcome. */
     async carryOut(name, verb, request) {
       const { leases, ids } = this;
       leases.calls.length = 0;

@@ -35,7 +35,7 @@ async function runSeeds(from, until, simulate, says = /^/) {
   for (let seed = from; seed < until && failure === undefined; seed++) {
     try {
       const { seen: inSeed, ...numbers } = await simulate(seed);
-      // What was rejected and nobody has handled is known after this.
+      // After this, unhandled rejections are known.
       await new Promise(rightNow);
       failIfRejected();
       for (const what of inSeed) seen.add(what);
@@ -50,6 +50,6 @@ async function runSeeds(from, until, simulate, says = /^/) {
     }
   }
   process.stdout.write(JSON.stringify({ seen: [...seen], ...counts, others, failure }));
-  // What a run left behind waits for events that never come.
+  // The rest of a run waits for events that never come.
   process.exit();
 }

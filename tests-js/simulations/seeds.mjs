@@ -1,4 +1,4 @@
-// What the tests of the simulations share: seeds in processes of their own, what must have happened in them, and what is wrong on purpose.
+// What the tests of the simulations share: seeds in separate processes, what must have happened in them, and what is wrong on purpose.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ async function runSeeds(file, from, until, name = "") {
   return JSON.parse(stdout);
 }
 
-/** Runs that many seeds in two processes. Returns their results, none of which has a failure. */
+/** Runs that many seeds in two processes. Returns their results, without a failure. */
 export async function runHalves(file, seeds) {
   const half = Math.ceil(seeds / 2);
   const halves = await Promise.all([runSeeds(file, 0, half), runSeeds(file, half, seeds)]);
@@ -24,7 +24,7 @@ export async function runHalves(file, seeds) {
   };
 }
 
-/** What never happened was not tested. */
+/** An event that never happened was not tested. */
 export function assertSeen(seen, events) {
   assert.deepEqual(
     events.filter((what) => !seen.has(what)),

@@ -21,7 +21,7 @@ function randomFrom(seed) {
 // Kept, since a simulation may replace it.
 export const rightNow = setImmediate;
 
-/** What true time 0 is in Unix milliseconds. */
+/** True time 0 in Unix milliseconds. */
 export const START_MS = 1_780_000_000_000;
 
 /** The world whose time passes. A simulation runs one after the other. */
@@ -48,7 +48,7 @@ export class SimulatedWorld {
   faults = true;
   /** How many times slower everything is. */
   scale = 1;
-  /** Until when the store answers nobody. */
+  /** Until when the store answers no request. */
   storeAwayUntilMs = 0;
   /** Until when it answers with errors. */
   storeFailsUntilMs = 0;

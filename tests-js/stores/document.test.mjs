@@ -139,7 +139,7 @@ test("init, a missing scope, and rows without a record", async () => {
     lease(store, { scope: "orders" }),
     told({
       code: "STORE_NOT_INITIALISED",
-      message: /the document store has no record of the scope "orders"\. It looked in the document frazil\/orders\./,
+      message: /the document store has no record of the scope "orders" in the document frazil\/orders\. /,
     }),
   );
   await assert.rejects(store.fence({ scope: "orders" }), { code: "STORE_NOT_INITIALISED" });
@@ -162,7 +162,7 @@ test("init, a missing scope, and rows without a record", async () => {
     store.renew({ ...attempt({ scope: "orders" }), node: 0, untilMs: 0 }),
     told({
       code: "STORE_REFUSED",
-      message: /the document frazil\/orders has the text "\{\}"/,
+      message: /the document frazil\/orders must have JSON as the store writes it, got "\{\}"/,
     }),
   );
 });
@@ -177,16 +177,28 @@ test("the options, and functions that answer with something else", async () => {
   const answers = (answer) => new DocumentStore({ ...documents, ...answer }).init({ layout: "default" });
   const read = { texts: [null, null], nowMs: 1, incarnation: "1" };
   for (const [answer, message] of [
-    [{ read: async () => [] }, /with 2 texts/],
-    [{ read: async () => ({ ...read, texts: [null] }) }, /with 2 texts/],
-    [{ read: async () => ({ ...read, texts: [null, 1] }) }, /a number among the texts/],
-    [{ read: async () => ({ ...read, nowMs: 1.5 }) }, /nowMs is 1\.5/],
-    [{ read: async () => ({ ...read, nowMs: 1_790_000_000 }) }, /nowMs is 1790000000 .* Is it in seconds\?/],
-    [{ read: async () => ({ ...read, nowMs: 1.79e15 }) }, /nowMs is 1790000000000000 .* Is it in microseconds\?/],
-    [{ read: async () => ({ ...read, incarnation: "" }) }, /incarnation is a string/],
+    [{ read: async () => [] }, /with as many texts as keys \(2\)/],
+    [{ read: async () => ({ ...read, texts: [null] }) }, /with as many texts as keys \(2\)/],
+    [
+      { read: async () => ({ ...read, texts: [null, 1] }) },
+      /each text of read\(\) must be a string, or null for no document, got a number/,
+    ],
+    [{ read: async () => ({ ...read, nowMs: 1.5 }) }, /nowMs must be an integer .*, got 1\.5/],
+    [
+      { read: async () => ({ ...read, nowMs: 1_790_000_000 }) },
+      /nowMs of read\(\) must be Unix milliseconds, got 1790000000\. Is it in seconds\?/,
+    ],
+    [
+      { read: async () => ({ ...read, nowMs: 1.79e15 }) },
+      /nowMs of read\(\) must be Unix milliseconds, got 1790000000000000\. Is it in microseconds\?/,
+    ],
+    [
+      { read: async () => ({ ...read, incarnation: "" }) },
+      /incarnation of read\(\) must be a string that is not empty, got a string/,
+    ],
     [
       { replace: async () => ({ modifiedCount: 1 }) },
-      /replace\(\) resolved to an object with modifiedCount: must be true or false/,
+      /replace\(\) must resolve to true or false, whether it wrote the texts, got an object with modifiedCount/,
     ],
   ])
     await assert.rejects(answers(answer), told({ code: "STORE_REFUSED", message }));

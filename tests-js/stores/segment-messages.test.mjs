@@ -127,8 +127,8 @@ test("Redis: a counter that was changed by hand: the key, the field, the value a
   await client.hSet("frazil:segment:orders", "next", "abc");
   const remedy = [
     /frazil:segment:orders/,
-    /next is "abc"/,
-    /must be an integer\. Set it/,
+    /next of the tag "orders" in the key frazil:segment:orders must be an integer, got "abc"/,
+    /It was changed by hand\. Set it/,
     /above every number that was handed out/,
   ];
   await rejects(store.allocate(allocation()), "STORE_REFUSED", remedy);

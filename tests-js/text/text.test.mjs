@@ -100,11 +100,11 @@ for (const kind of kinds) {
     for (const [rule, inputs] of [
       [range, [-1, -1n, 2n ** 64n, "18446744073709551616", -(2n ** 63n)]],
       [rules.ID_TEXT, ["", "012", " 1", "-1", "1n", "0x10"]],
-      [`${rules.ID_TEXT}\nIs it base62? base62.decode() of frazil/text reads it.`, ["1ptWyK4WgZU"]],
+      [`${rules.ID_TEXT}\nIs it base62 or hex? frazil/text reads it.`, ["1ptWyK4WgZU", "deadbeef0123"]],
       [`${rules.ID_INPUT}\nJSON.parse loses digits above, so keep IDs as text.`, [2 ** 53, Number(tweet)]],
       [rules.ID_INPUT, [1.5, Number.NaN, null, undefined, true, Symbol("1"), () => 1n]],
       [
-        `${rules.ID_INPUT}\nPass its id. Of an array pass each, or use decodeMany or encodeMany.`,
+        `${rules.ID_INPUT}\nPass its id. For many, use decodeMany or encodeMany.`,
         [{}, { id: 1n }, new Date(0), new Map(), [1n], new Uint8Array(8)],
       ],
     ]) {

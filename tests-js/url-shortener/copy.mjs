@@ -47,7 +47,7 @@ function linesOf(heading) {
   return /```sh\n(.*?)\n```/s.exec(text)[1].split("\n");
 }
 
-/** Runs a line in a shell of its own group. Resolves to the address that it prints, or to nothing when it ends. */
+/** Runs a line in a shell in its own group. Resolves to the address that it prints, or to nothing when it ends. */
 async function runLine(line, { folder, env }) {
   const child = spawn("sh", ["-c", line], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
   const ended = new Promise((resolve) => child.once("close", resolve));
@@ -95,7 +95,7 @@ export async function runReadme(heading, { node, env = {}, replace = (line) => l
     npm_config_cache: emptyFolder("npm-cache"),
     npm_config_update_notifier: "false",
     npm_config_audit: "false",
-    // They download programs that are packages of their own here.
+    // They download programs that are separate packages here.
     npm_config_ignore_scripts: "true",
     ...env,
   };

@@ -1,8 +1,9 @@
-// Loads the TypeScript tables for tests that run as JavaScript.
+// Loads TypeScript sources that no entry of the package exports, above all the tables.
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 
-async function load(name, room = "generated") {
+/** What a source exports. */
+export async function load(name, room = "generated") {
   const { outputFiles } = buildSync({
     entryPoints: [fileURLToPath(new URL(`../../npm/frazil/src/${room}/${name}.ts`, import.meta.url))],
     bundle: true,

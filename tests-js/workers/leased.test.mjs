@@ -163,7 +163,7 @@ for (const date of DATES) {
         later.map(({ code, field }) => [code, field]),
         ["windowMs", "owner", "time", "epochMs"].map((field) => ["STATE_CONFLICT", field]),
       );
-      assert.match(later[0].message, /windowMs must be as in the first call .*, 300000, got 300000n$/);
+      assert.match(later[0].message, /windowMs must be 300000, as in the first call .*, got 300000n$/);
       assert.match(later[0].hint, /^An isolate has one /);
     });
 

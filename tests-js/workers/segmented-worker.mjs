@@ -57,8 +57,8 @@ export class Numbering extends DurableObject {
 const numbering = (env) => env.NUMBERING.get(env.NUMBERING.idFromName("one"));
 
 /**
- * How long the calls of the store wait, in their order, before they are carried out and after, until which names are released, and by
- * how much the clock moves when they are carried out.
+ * For the calls of the store, in their order: how long they wait before they are carried out and after, until which names are released, and
+ * by how much the clock moves when they are carried out.
  */
 let delays = [];
 /** The attempts that the store was asked for. */

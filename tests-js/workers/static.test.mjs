@@ -11,7 +11,7 @@ const bindings = {
 };
 const warningOf = (node) => [
   `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a ` +
-    "Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it",
+    "Durable Object, durable() of frazil/workers. Or pass unshared: true if no other isolate has it.",
 ];
 
 for (const date of DATES) {

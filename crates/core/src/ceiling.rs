@@ -1,24 +1,22 @@
 //! A ceiling: a time that is durable ahead of use, so that no ID has it or a later one.
 //!
-//! Whoever begins anew, after an end at any moment, begins at the ceiling, and repeats nothing. [`CeilingRule`] says when a ceiling is
-//! raised, and to where. [`CeilingGenerator`] mints under a ceiling that lies in a storage which its host reads and writes, such as
-//! that of a Durable Object.
+//! After an end at any moment, a new generator begins at the ceiling and repeats nothing. [`CeilingRule`] says when a ceiling is raised,
+//! and to where. [`CeilingGenerator`] mints under a ceiling in storage that its host reads and writes, such as a Durable Object's.
 //!
 //! * **Pure**: no I/O, no clock, no entropy. The host reads the [`CeilingRow`] of the storage, asks [`CeilingGenerator::look`] whether
 //!   it must be written first, and writes it.
-//! * **The row decides**: before each reservation the window is set to what the row says, so a write that a rollback has taken back, a
-//!   failed write, and another generator that has raised the ceiling are noticed, whatever the generator remembers.
+//! * **The row decides**: before each reservation the window is set from the row. So a write that failed or was rolled back, and a ceiling
+//!   that another generator raised, are noticed.
 //! * **No further than needed**: a row is written only if an ID could be issued that it does not cover, and its time is then
 //!   [`CEILING_AHEAD_MS`] beyond the tick of that ID. So it is at most the clock, the lead, a tick and [`CEILING_AHEAD_MS`] together,
 //!   of the latest reading of the clock at which IDs were reserved. A restart that cannot issue anything moves nothing.
 //!
 //! # Why `frazil-local` shares the rule and not the generator
-//! A state file has the same rule, with three seconds. Beyond the rule the two differ. The processes of a machine share one word in
-//! mapped memory, so a start continues there if it can, and minting asks the disk nothing; a generator of a storage is alone with its
-//! word. A thread raises the ceiling of a file before a call needs it, further than a lead can reach, so it counts from the clock; where
-//! only calls can write, a ceiling is counted from the tick that is due, or IDs that are borrowed from the future would need a write
-//! each tick. And a machine has a second clock, by which the first is judged; a Worker has none, so a clock that shows a year ahead is
-//! followed.
+//! A state file has the same rule, with three seconds. Beyond the rule the two differ. The processes of a machine share one word in mapped
+//! memory, so a start continues there if it can, and minting asks the disk nothing; a generator of a storage is alone with its word. A
+//! thread raises the ceiling of a file before a call needs it, further than a lead can reach, so it counts from the clock; where only calls
+//! can write, a ceiling is counted from the tick that is due, or IDs that are borrowed from the future would need a write each tick. And a
+//! machine has a second clock to check the first; a Worker has none, so a clock that shows a year ahead is followed.
 //!
 //! Not covered: what makes a write durable before an ID leaves, which is the runtime's task; and IDs that leave a transaction which is
 //! rolled back.
@@ -52,7 +50,7 @@ impl CeilingRule {
     }
 
     /// The ceiling to raise to if it is `ceiling_ms` and IDs before `needed_ms` are to be issued: as far ahead of `from_ms` as the rule
-    /// says, and at least `needed_ms`. `None` if it need not be raised.
+    /// says, and at least `needed_ms`. `None` if no raise is needed.
     #[must_use]
     pub const fn raised(self, ceiling_ms: u64, needed_ms: u64, from_ms: u64) -> Option<u64> {
         if ceiling_ms >= needed_ms {
@@ -63,7 +61,7 @@ impl CeilingRule {
     }
 }
 
-/// What a storage has for a generator.
+/// A generator's row in storage.
 ///
 /// ```
 /// let row = frazil::ceiling::CeilingRow { mark: 5, until_ms: 1_704_067_201_000 };
@@ -103,10 +101,10 @@ pub struct CeilingRow {
 /// ```
 ///
 /// # Whose row it is
-/// A row with the mark of this generator was written by it last, so nobody else has issued anything since. A row with another mark ends
-/// the window: it begins anew at that ceiling, unless it began there, and the row is the same because a rollback has taken back what
-/// this generator wrote. A mark that two generators share could hide from one that the other has written the same time after a
-/// rollback, so it must be drawn at random.
+/// If the row has this generator's mark, this generator wrote it last, and no other has issued anything since. A row with another mark ends
+/// the window: it begins anew at that ceiling, unless it began there, and the row is the same because a rollback has taken back what this
+/// generator wrote. A mark that two generators share could hide from one that the other has written the same time after a rollback, so it
+/// must be drawn at random.
 #[derive(Debug)]
 pub struct CeilingGenerator {
     start: SequenceStart,
@@ -174,7 +172,7 @@ impl CeilingGenerator {
     pub fn look(&mut self, row: Option<CeilingRow>, now_ms: u64) -> Option<CeilingRow> {
         let (has_begun, mark) = (self.has_begun, self.mark);
         let own = row.filter(|row| has_begun && row.mark == mark);
-        // No row says that nobody has issued anything, so the window of this generator stays what it is.
+        // Without a row, no other generator has issued anything, so this generator's window stays.
         let is_known = own.is_some() || row.is_none() || row == self.begun_at;
         if !(has_begun && is_known) {
             self.begin_at(row);
@@ -195,7 +193,7 @@ impl CeilingGenerator {
         self.begun_at = row;
     }
 
-    /// Reserves IDs as [`Generator::reserve`], in the window that the last look has set. Each reservation needs a look of its own.
+    /// Reserves IDs as [`Generator::reserve`], in the window that the last look has set. Each reservation needs its own look.
     ///
     /// # Errors
     /// Those of [`Generator::reserve`]; `CLOCK_BACKWARD` before the ceiling at which the window begins; `LEASE_EXPIRED` without a look,
@@ -219,12 +217,12 @@ impl CeilingGenerator {
         reservation
     }
 
-    /// What the last look has said counts no more.
+    /// The last look no longer counts.
     pub(crate) fn end_look(&self) {
         self.generator.set_until(0);
     }
 
-    /// The condition at a time: [`Generator::health`], after a look. What only a write of the ceiling is missing for is no refusal.
+    /// The condition at a time: [`Generator::health`], after a look. If only a write of the ceiling is missing, that is no refusal.
     ///
     /// ```
     /// # use frazil::{Code, Layout, Node};
@@ -252,7 +250,7 @@ impl CeilingGenerator {
         self.generator.stats()
     }
 
-    /// Gives the state a key, if it needs one and has none. Each window has a state of its own, and each state a key.
+    /// Gives the state a key, if it needs one and has none. Each window has its own state, and each state a key.
     pub fn offer_key(&self, key: Key) {
         self.generator.offer_key(key);
     }

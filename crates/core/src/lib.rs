@@ -12,10 +12,9 @@
 //! # Ok::<(), frazil::Error>(())
 //! ```
 //!
-//! A [`Layout`] says what the bits mean, and answers questions about IDs without a generator. A [`Generator`] mints IDs: it takes
-//! the time from a [`Clock`] and shares its state through a [`Registry`]. [`mint::Machine`] is the algorithm alone, as a pure
-//! function. A [`TextForm`] writes IDs as text and reads them. What everybody needs is at the root; everything else is in the
-//! module of its subject.
+//! A [`Layout`] says what the bits mean, and answers questions about IDs without a generator. A [`Generator`] mints IDs: it takes the time
+//! from a [`Clock`] and shares its state through a [`Registry`]. [`mint::Machine`] is the algorithm alone, as a pure function. A
+//! [`TextForm`] writes IDs as text and reads them. The common types are at the root; everything else is in the module of its subject.
 //!
 //! `no_std` with `alloc`; the feature `std` (on by default) adds `SystemClock`. Nothing is allocated on the minting path.
 

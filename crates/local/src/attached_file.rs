@@ -2,10 +2,9 @@
 //!
 //! * **The last process to leave** closes the state: it swaps the word for all ones, and only then lowers the ceiling to the end
 //!   of the last tick used.
-//! * **If the path leads to another file**, this process stops using the file: it mints nothing more. Once all ticks that it can
-//!   have issued are over, it releases its locks of the name, so that another file of the name can be opened
-//!   ([`crate::name_locks`]). No call reports that the file is lost, and no generator is closed, before these ticks are over,
-//!   because the caller may end the process then, and with it the locks.
+//! * **If the path leads to another file**, this process stops using the file: it mints nothing more. Once all ticks that it can have
+//!   issued are over, it releases its locks of the name, so that another file of the name can be opened ([`crate::name_locks`]). Until
+//!   these ticks are over, no call reports the loss and no generator is closed: the caller may then end the process, and with it the locks.
 //! * **If something else is written over the file**, such as an older copy of it, this process stops using it: at each raise, and
 //!   each time the ceiling's thread looks at the path, it compares the header, and the number of the newest record, which only grows.
 //! * **After a failed flush** nothing is issued until the file system is mounted again. Then the state begins at the ceiling that
@@ -61,7 +60,7 @@ pub(crate) struct AttachedFile {
     pub(crate) file_system: String,
     pub(crate) name_locks: NameLocks,
     pub(crate) mapped: MappedState,
-    /// What shows this process as attached. The state is started before that.
+    /// Shows this process as attached. The state is started before.
     pub(crate) user: OnceLock<UserByte>,
     header: Header,
     /// The largest number of a record that this process has seen.
@@ -140,7 +139,7 @@ impl AttachedFile {
         Ok(wait_ms)
     }
 
-    /// The refusal of a file of which a flush has failed.
+    /// The refusal of a file with an earlier flush that failed.
     pub(crate) fn flush_failed_before(&self) -> Fault {
         let text = format!("{} could not be flushed to its disk, so what it reserved may be lost", self.path.display());
         let hint = "Check the disk, then unmount its file system and mount it anew, or restart the machine. Or pass another node, or a \
@@ -148,7 +147,7 @@ impl AttachedFile {
         Fault::new(Code::StateFileFailed, Subject::Dir, text, hint)
     }
 
-    /// The refusal of a file of which this flush has failed.
+    /// The refusal of a file whose flush has just failed.
     fn flush_failed(&self, cause: &io::Error) -> Fault {
         Fault::not_flushed(&self.path, cause)
     }
@@ -183,7 +182,7 @@ impl AttachedFile {
     }
 
     /// Whether the mapping alone shows that, which needs no mutex: the number of the newest record is read before that of the mapping,
-    /// which can only be larger. It does not show contents with another header, such as those of the file of another node id.
+    /// which can only be larger. It does not show contents with another header, such as another node id's file.
     pub(crate) fn shows_overwritten(&self) -> bool {
         let newest = self.newest_record.load(Ordering::Acquire);
         self.mapped.lacks_magic() || self.mapped.get(Slot::RecordNumber) < newest
@@ -485,8 +484,7 @@ impl AttachedFile {
     }
 }
 
-/// The refusal of a call that has waited long enough for another thread or process that raises the ceiling, or that could not give
-/// the file up for want of memory.
+/// The refusal of a call that waited too long for another thread or process to raise the ceiling, or lacked the memory to give the file up.
 const fn call_again() -> Error {
     Error::retry_after(Code::LeaseExpired, 10)
 }

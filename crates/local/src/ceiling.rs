@@ -5,10 +5,10 @@
 //! * **A flush that the disk failed is noted in the mapped state** ([`Slot::FlushFailed`]), and all processes find it there. The kernel
 //!   may have dropped the pages and report the next flush as a success. If it drops the page with the note, the next start is like one
 //!   after a crash, and repeats nothing either ([`crate::start_rule`]).
-//! * **What fails for one process only is not noted**: a write (a limit of the size of files), which changes at most the record that is
-//!   not the newest; a flush that is forbidden to the process (seccomp), which has not begun; a clock that cannot be read.
+//! * **A failure of one process alone is not noted**: a write (a limit on file sizes), which changes at most the older record; a flush that
+//!   is forbidden to the process (seccomp), which has not begun; a clock that cannot be read.
 //! * **When it is raised, and to where**, is the core's rule ([`CeilingRule`]), counted from the clock. `crates/core/src/ceiling.rs` says
-//!   what a ceiling in a storage has otherwise, and why.
+//!   how a ceiling in a storage differs, and why.
 //! * **The time that counts is the trusted time** ([`crate::trusted_clock`]), so one wrong reading of the clock reserves nothing.
 //!
 //! All methods that write need the lock [`crate::locks::FileLock::Raise`].

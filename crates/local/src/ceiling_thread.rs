@@ -1,10 +1,9 @@
 //! The thread that raises the ceiling before a call needs it, so that calls that mint do not wait for a flush.
 //!
-//! It becomes active when a call has had to raise the ceiling itself. While active it checks twice a second, and raises the
-//! ceiling when the window is nearly over. When nothing was minted for three seconds, it becomes idle: after fifteen, if a call had to
-//! raise the ceiling soon after it had become idle, so that a process that mints every few seconds does not wait for a flush with each
-//! ID. For as long as the file is open, it also checks whether the path still leads to the file, because an attached process keeps
-//! every other file of the name from being opened.
+//! It becomes active when a call has had to raise the ceiling itself. While active it checks twice a second, and raises the ceiling when
+//! the window is nearly over. When nothing was minted for three seconds, it becomes idle. It takes fifteen if a call had to raise the
+//! ceiling soon after the thread became idle, so a process that mints every few seconds does not wait for a flush with each ID. While the
+//! file is open, it also checks whether the path still leads to the file, because an attached process blocks all other files of the name.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -94,7 +93,7 @@ impl CeilingThread {
     }
 }
 
-/// When the word was last seen to change, by which the thread knows whether IDs are minted.
+/// When the word was last seen to change: shows whether IDs are minted.
 struct Activity {
     word: u64,
     changed: Instant,

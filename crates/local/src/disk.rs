@@ -8,10 +8,10 @@
 //! | 16384 … | second copies of the three | with the first ones |
 //! | 65536 | the mapped state ([`crate::mapped`]) | whenever an ID is minted; the copy on disk may be of any age |
 //!
-//! * **A block** has 512 bytes, which disks write as a whole, and a page of its own: a magic number, numbers of 64 bits
-//!   (little-endian), and at the end a checksum (SipHash-2-4 with the key 0).
-//! * **The ceiling** is that of the valid record with the highest number. A new record never overwrites the newest one, so a torn
-//!   write leaves the last ceiling that was in force. A ceiling is in force once it is on disk.
+//! * **A block** has 512 bytes, which disks write as a whole, and its own page: a magic number, numbers of 64 bits (little-endian), and at
+//!   the end a checksum (SipHash-2-4 with the key 0).
+//! * **The ceiling** is in the valid record with the highest number. A new record never overwrites the newest one, so a torn write leaves
+//!   the last ceiling that was in force. A ceiling is in force once it is on disk.
 //! * **A record that is damaged in both copies** may have been the newest, so the file is refused.
 //! * **The file is allocated and written in full** when it is made, so a disk that is full later does not matter.
 

@@ -15,8 +15,8 @@
 //!   repeated.
 //! * **A clock that steps forward** by more than a minute is not followed until the step was seen three times over ten minutes.
 //!   So one wrong reading does not reserve a year.
-//! * **Refused** are file systems that lose their files or whose memory is not shared; files that are damaged, copied, replaced
-//!   or of another layout; and a file of which the disk has failed a flush, until its file system is mounted again.
+//! * **Refused** are file systems that lose their files or whose memory is not shared; files that are damaged, copied, replaced or of
+//!   another layout; and a file after a flush that its disk failed, until its file system is mounted again.
 //!
 //! Proven is what ran on record on a real system: Linux on x64, with glibc and with musl (`platforms`). Elsewhere the opening is
 //! refused unless the caller accepts that ([`LocalOptions::accept_unproven_platform`]).
@@ -30,10 +30,10 @@
 //! # Where the code is
 //! * **The public API**: `local` (options, [`Local`], [`attach`]), `open_request` (checks the options), `open_files` (the files
 //!   that this process has open), `fault` ([`Fault`]), `environment` (environment variables), `platforms` (which are proven).
-//! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `opening_wait` (how long to wait
-//!   for users of other files, as a pure rule), `start_rule` (how a state starts, as a pure rule), `state_start` (the facts and
-//!   the effects of that rule), `first_id` (when the first ID can be issued), [`openings`] (on threads of their own),
-//!   `cancellation` (whether the opening is still wanted).
+//! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `opening_wait` (how long to wait for
+//!   users of other files, as a pure rule), `start_rule` (how a state starts, as a pure rule), `state_start` (the facts and the effects of
+//!   that rule), `first_id` (when the first ID can be issued), [`openings`] (on their own threads), `cancellation` (whether the opening is
+//!   still wanted).
 //! * **In use**: `attachment` (the keeper of the state), `attached_file` (extends the window and leaves), `ceiling_thread`
 //!   (raises the ceiling before a call needs it).
 //! * **Parts**: `disk` (header and records), `mapped` (the mapped state), `ceiling` (record, flush, end of the window),

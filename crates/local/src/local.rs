@@ -22,12 +22,12 @@ use crate::open_request::OpenRequest;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct LocalOptions<'a> {
-    /// The directory of the state file. It is made if it is missing. Default: `frazil` in `$STATE_DIRECTORY` (systemd),
-    /// in `$XDG_STATE_HOME`, or in `~/.local/state`. Each user has another default, so programs of several users need one `dir`: it is
-    /// shared by those who may make files in it.
+    /// The directory of the state file. It is made if it is missing. Default: `frazil` in `$STATE_DIRECTORY` (systemd), in
+    /// `$XDG_STATE_HOME`, or in `~/.local/state`. Each user has another default, so programs of several users need one `dir`, which those
+    /// who may make files in it share.
     pub dir: Option<PathBuf>,
-    /// The node id. Default: [`Layout::local_node`], the last one of the layout, which is right if IDs of this machine are never
-    /// compared with those of another.
+    /// The node id. Default: [`Layout::local_node`], the last one of the layout, which is right if IDs of this machine never meet another
+    /// machine's.
     pub node: Option<Node<'a>>,
     /// The name of the ID space, a letter and at most 31 letters, digits, `-` or `_`. IDs of different scopes may be equal.
     /// Default: `default`.
@@ -86,8 +86,8 @@ impl Local {
     /// * `CLOCK_BACKWARD`, with the milliseconds to wait, if the wait is longer than `start_wait_ms`; `CLOCK_BEFORE_EPOCH`.
     /// * `UNSUPPORTED_FILE_SYSTEM`, `STATE_FILE_CORRUPT`, `STATE_FILE_AHEAD`, `STATE_FILE_FAILED`: the [`Fault`] says which file
     ///   and what to do.
-    /// * `STATE_CONFLICT` if the file is in use with another `sequence_start`, if another file of its name is in use, or if a
-    ///   registry of this process has a state of the layout and node id.
+    /// * `STATE_CONFLICT` if the file is in use with another `sequence_start`, another file of its name is in use, or a registry of this
+    ///   process has a state of the layout and node id.
     ///
     /// ```
     /// use frazil::{Code, Layout};

@@ -4,10 +4,10 @@
 //! the file does not release them (as it does POSIX locks), they need no process ids, and the system releases them however a
 //! process ends. Each locks one byte beyond the end of the file.
 //!
-//! A process is attached while it holds an exclusive lock on one of [`USERS`] bytes. Who may only read the file can take no exclusive
-//! lock, so nobody else vouches for the mapped state, which is used without proof while a process is attached.
+//! A process is attached while it holds an exclusive lock on one of [`USERS`] bytes. Read access does not allow an exclusive lock, so no
+//! reader can vouch for the mapped state, which is used without proof while a process is attached.
 //!
-//! They say nothing about another file of the same name. For that there is [`crate::name_locks`].
+//! They say nothing about another file of the same name; [`crate::name_locks`] does.
 
 use std::fs::File;
 use std::io;

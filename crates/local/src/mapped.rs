@@ -96,18 +96,17 @@ impl MappedState {
         Ok(Self { map: Arc::new(map), clocks, locked })
     }
 
-    /// What keeps the memory after this was dropped. `None` where the file would be kept with it.
+    /// Keeps the memory after this was dropped. `None` where the file would be kept with it.
     pub(crate) fn memory(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         if os::REPLACES_MEMORY { Some(Arc::<MmapRaw>::clone(&self.map)) } else { None }
     }
 
-    /// Replaces the mapping of this process, in one step, by private memory from which nothing more can be issued: its window is
-    /// empty, and its word is closed (all ones). `false` if the system cannot do that.
+    /// Replaces the mapping of this process, in one step, by private memory that issues nothing more: its window is empty, and its word is
+    /// closed (all ones). `false` if the system cannot do that.
     ///
-    /// No call under way has read a closed word and goes on, so none can swap that of the copy. With the word as it was copied, this
-    /// process went on from there, and repeated what it or another process had issued from the file between the copy and its use. With 0, a
-    /// call that had read 0 from the file swapped it to a word of the fast path, which does not look at the window, and others went on
-    /// from that.
+    /// A call that reads a closed word stops, so none can swap the copy's. If the word were copied, this process would go on from there,
+    /// and repeat what was issued from the file between the copy and its use. If it were 0, a call that read 0 from the file would swap it
+    /// to a word of the fast path, which does not check the window, and others would go on from that.
     pub(crate) fn make_private(&self) -> bool {
         os::replace_memory(self.map.as_mut_ptr(), self.map.len(), |copy| {
             // SAFETY: the copy is as long as the mapping, aligned to a page, and no other code has a pointer to it yet.
@@ -193,10 +192,11 @@ impl MappedState {
 }
 
 impl Drop for MappedState {
-    /// Frees the file at once, although a line still has the memory, until its generator is collected.
+    /// Frees the file at once, although a line still has the memory, until its generator is collected. No call is under way, so the word
+    /// need not be closed in the same step.
     fn drop(&mut self) {
-        if Arc::strong_count(&self.map) > 1 {
-            self.make_private();
+        if Arc::strong_count(&self.map) > 1 && os::replace_by_zeros(self.map.as_mut_ptr(), self.map.len()) {
+            self.set(Slot::Word, CLOSED_WORD);
         }
     }
 }

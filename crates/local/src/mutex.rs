@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::locks::retry_for;
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What the mutexes of this crate guard is consistent at every moment, so a poisoned one can be used.
+    // The data behind this crate's mutexes is always consistent, so a poisoned one can be used.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -8,9 +8,9 @@
 //!   only are one name where the file system takes them as equal;
 //! * **the file**: its identity. So a process can tell whether this file or another file of the name is in use.
 //!
-//! If the nearest directory was itself moved or replaced, the directories above it still show the lock. If the path leads through
-//! links, it is followed one link at a time, and the directories above each path on the way are locked, because each of the links
-//! can be switched to another directory. So two files conflict if the ways to them have a path in common.
+//! If the nearest directory was itself moved or replaced, the directories above it still show the lock. If the path leads through links, it
+//! is followed one link at a time, and the directories above each path on the way are locked, because each link can be switched. So two
+//! files conflict if the ways to them have a path in common.
 //!
 //! A file is opened only while no other file of its name is in use. A process whose path leads to another file stops minting, and
 //! then releases its locks. So two files of one name are never minted from at the same time.
@@ -73,7 +73,7 @@ impl LockedDirectory {
     }
 }
 
-/// What shows that another file of a name is in use.
+/// Evidence that another file of a name is in use.
 #[derive(Debug)]
 pub(crate) struct OtherUser {
     pub(crate) directory: PathBuf,
@@ -200,7 +200,7 @@ impl NameLocks {
         directories.iter().any(|directory| directory.shows_users && directory.other_file().map_or(true, |found| found.is_some()))
     }
 
-    /// What shows another file of this name; `None` if nothing does any more.
+    /// Evidence of another file of this name; `None` if nothing does any more.
     pub(crate) fn user(&self) -> Option<OtherUser> {
         lock(&self.directories).iter().filter(|directory| directory.shows_users).find_map(|found| {
             let lock = found.other_file().ok().flatten()?;

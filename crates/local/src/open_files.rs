@@ -18,9 +18,8 @@ use crate::opening::{self, Patience};
 use crate::opening_wait::Sightings;
 use crate::process;
 
-/// The files that this process has open, and those of which it remembers what a refused opening saw. The table is locked only
-/// for a lookup. The key has the number of the process: in a forked child, the lock of an entry can be held by a thread that does
-/// not exist there.
+/// The files that this process has open, and files that a refused opening saw. The table is locked only for a lookup. The key has the
+/// number of the process: in a forked child, the lock of an entry can be held by a thread that does not exist there.
 static OPEN_FILES: Mutex<BTreeMap<(u64, PathBuf), Arc<FileEntry>>> = Mutex::new(BTreeMap::new());
 
 /// What this process knows of a file.

@@ -86,7 +86,7 @@ impl Candidate {
             held.ok_or_else(|| patience.is_over(path))
         };
         let _attaching = hold(FileLock::Attach)?;
-        // What is read from here on changes only under this lock.
+        // From here on, what is read changes only under this lock.
         let _raising = hold(FileLock::Raise)?;
         if !identity.is_at(os::identity_at(path).map_err(failed("found"))?) {
             return Ok(None);
@@ -146,9 +146,9 @@ impl Patience {
     }
 }
 
-/// Opens a state file, and makes it if there is none. Users of other files of its name are waited for `wait` at most, and so is
-/// the end of what they can have issued. Then the file is attached to by `attach`, which returns `None` if its path leads to
-/// another file by then. Returns also how much is left of `wait`, from which only waiting is taken, and not what a slow disk takes.
+/// Opens a state file, and makes it if there is none. Waits at most `wait` for users of other files of its name, and for the end of all
+/// that they can have issued. Then `attach` attaches to the file, and returns `None` if its path leads to another file by then. Also
+/// returns what is left of `wait`; only waiting counts, not a slow disk.
 pub(crate) fn open<T>(
     spec: &FileSpec,
     wait: Duration,

@@ -70,8 +70,8 @@ pub(crate) struct Look {
 }
 
 impl Sightings {
-    /// Notes that the file is new. Its name may have had another file just before, whose user may have ended before this look,
-    /// or while another opening saw it that did not get to start the new file.
+    /// Notes that the file is new. Its name may have had another file just before. That file's user may have ended before this look, or
+    /// been seen only by another opening that did not start the new file.
     pub(crate) fn note_new_file(&mut self, file: Identity) {
         if self.new_file.replace(file) != Some(file) || self.others == Others::None {
             self.others = Others::InUse;

@@ -1,11 +1,11 @@
-//! Openings of state files that run on threads of their own.
+//! Openings of state files that run on their own threads.
 //!
 //! An opening can wait for seconds, so it must not run on an event loop, nor on a pool whose few threads others need.
 //!
 //! * **The thread that asked owns the opening**, under a ticket, until the result is taken or the opening is abandoned. The thread
 //!   that opens the file has a weak reference only. So if the opening was abandoned, or the thread that asked has ended, the file
 //!   that was opened is closed at once.
-//! * **The end is always told**, since somebody waits for it: when the opening ends, when no thread can be started, and when the
+//! * **The end is always reported**, since a caller waits for it: when the opening ends, when no thread can be started, and when the
 //!   opening is abandoned.
 
 use std::cell::RefCell;
@@ -119,7 +119,7 @@ pub fn take(ticket: u32) -> Option<LocalOpened> {
     remove(ticket)?.progress().result.take()
 }
 
-/// Gives an opening up: its end is told, and what it opened or will have opened is closed.
+/// Gives an opening up: reports its end, and closes what it opened or will open.
 pub fn abandon(ticket: u32) {
     if let Some(opening) = remove(ticket) {
         opening.finish(None);

@@ -1,8 +1,7 @@
-//! A number for this process, by which a forked child finds out that it is not its parent.
+//! A number for this process, which tells a forked child from its parent.
 //!
-//! The process id is not enough: in a pid namespace of its own, a child can have the process id of its parent. On Linux the
-//! number is in a page that the kernel fills with zeros in a child (`MADV_WIPEONFORK`), however it was forked. Reading it takes
-//! no system call.
+//! The process id is not enough: in its own pid namespace, a child can have its parent's process id. On Linux the number is in a page that
+//! the kernel fills with zeros in a child (`MADV_WIPEONFORK`), however it was forked. Reading it takes no system call.
 
 #[cfg(target_os = "linux")]
 pub(crate) use wiped::unique_id;

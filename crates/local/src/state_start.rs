@@ -66,9 +66,8 @@ impl StateStart<'_> {
         let unissued_from_ms = unissued_from_ms(&file.machine, record.ceiling_ms, now_ms);
         let needs_proof = alone && matches!(start, Start::AtCeiling | Start::AfterLastTick | Start::Resume);
         if needs_proof {
-            // A new descriptor gets a write error that the kernel has not reported to any process. If the state goes on, this
-            // flush also raises the ceiling, as the first ID would have to, so that a start after a crash takes one flush and not
-            // two.
+            // A new descriptor gets a write error that the kernel has not reported to any process. If the state goes on, this flush also
+            // raises the ceiling, which the first ID would need, so a start after a crash takes one flush instead of two.
             let ceiling = file.ceiling();
             let flushed = if start == Start::Resume {
                 ceiling.flush_or_raise(record.ceiling_ms, now_ms)
@@ -133,7 +132,7 @@ impl StateStart<'_> {
         Window { from_ms, until_ms: self.record.ceiling_ms }
     }
 
-    /// Writes all mapped numbers of a state of which only the ceiling is known.
+    /// Writes all mapped numbers of a state if only its ceiling is known.
     fn initialize(&self, evidence: Evidence) -> Result<(), Fault> {
         let Self { file: AttachedFile { path, file, identity, name_locks, mapped, machine, .. }, record, header, .. } = self;
         let failed = |doing| move |cause: io::Error| Fault::failed(path, doing, &cause);
@@ -145,7 +144,7 @@ impl StateStart<'_> {
         let (boot_id, disk_id) = (os::boot_id().map_err(read)?, os::disk_id(file).map_err(read)?);
         let [high, low] = boot_id.unwrap_or_default();
         let (wall_ms, since_boot_ms) = (wall_ms(), os::since_boot_ms().map_err(read)?);
-        // What was found out about the clock in this boot holds however old it is.
+        // Findings about the clock in this boot hold, however old.
         let clock = if evidence.same_boot {
             mapped.trusted_clock().after_reading(wall_ms, since_boot_ms)
         } else {

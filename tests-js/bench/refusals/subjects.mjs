@@ -2,18 +2,19 @@
 const nowMs = 1_780_000_000_000;
 /** More frames than V8 keeps in a stack (10). */
 const DEPTH = 12;
-/** The text of the refusal of `next()`. */
-const TEXT =
-  "SEQUENCE_EXHAUSTED: All sequence numbers that the clock and the allowed lead give are used. Retry after 1 ms.";
+/** The two texts of the refusal of `next()`. */
+const CODE = "SEQUENCE_EXHAUSTED";
+const FACT = "all sequence numbers that the clock and the allowed lead give are used";
+const HINT = "Retry after 1 ms.";
 
 class PlainError extends Error {}
 
 function plain() {
-  throw new PlainError(TEXT);
+  throw new PlainError(`${CODE}: ${FACT}`);
 }
 /** The floor of `next()`: the error that it throws, with the same fields, without asking the core. */
 function coded(ClockError) {
-  const error = new ClockError("SEQUENCE_EXHAUSTED", TEXT.slice("SEQUENCE_EXHAUSTED: ".length));
+  const error = new ClockError(CODE, `${FACT}\n${HINT}`);
   error.retryable = true;
   error.retryAfterMs = 1;
   throw error;
@@ -68,6 +69,9 @@ export function subjectsOf({ ClockError, Snowflake, Layout }) {
     "new Snowflake({ node: 70000 }), INVALID_NODE": () => new Snowflake({ node: 70000 }),
     "new Snowflake({ node: 7 }), which succeeds": () => new Snowflake({ node: 7 }),
   };
+  const { message, hint } = caught(() => full.next());
+  if (message !== `${CODE}: ${FACT}` || hint !== HINT)
+    throw new Error(`the refusal has another text: ${message}. ${hint}`);
   for (const [name, call] of Object.entries(calls)) {
     const code = name.match(/, ([A-Z_]+)$/)?.[1];
     const got = caught(call).code;

@@ -1,5 +1,5 @@
 // A program of `swaps.test.mjs`: threads, or processes, that mint from one word. Its arguments are the kind, how many IDs each of them
-// mints, and of `local` the folder. It prints what happened, as JSON. In a folder with a changed copy of the package it tests that copy.
+// mints, and of `local` the folder. It prints what happened, as JSON. In a folder with a copy of the package it tests that copy.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
@@ -7,6 +7,7 @@ import { Snowflake } from "frazil";
 
 const MINTERS = 3;
 const [kind, count, dir] = process.argv.slice(2);
+const OPTIONS = { dir, acceptUnprovenPlatform: true };
 
 /** How often the core was called to mint. */
 let called = 0;
@@ -79,8 +80,11 @@ async function endedThreads() {
 
 async function inProcesses() {
   // The file exists, and its wait is over.
-  Snowflake.local({ dir }).close();
-  const children = Array.from({ length: MINTERS }, () => fork(process.argv[1], [...process.argv.slice(2), "child"]));
+  Snowflake.local(OPTIONS).close();
+  // In an emulator, Node cannot start itself.
+  const [execPath, ...execArgv] = JSON.parse(process.env.FRAZIL_TEST_NODE);
+  const args = [...process.argv.slice(2), "child"];
+  const children = Array.from({ length: MINTERS }, () => fork(process.argv[1], args, { execPath, execArgv }));
   await Promise.all(children.map((child) => once(child, "message")));
   const answers = children.map((child) => once(child, "message"));
   for (const child of children) child.send("go");
@@ -104,7 +108,7 @@ if (!isMainThread) {
   if (taken) for (let at = 0; at < taken.length; at++) Atomics.store(taken, at, ids.next());
   else parentPort.postMessage(mint(ids));
 } else if (process.argv[5] === "child") {
-  const ids = Snowflake.local({ dir });
+  const ids = Snowflake.local(OPTIONS);
   process.once("message", () => process.send(onTheEdge(ids), () => process.exit()));
   process.send("open");
 } else {

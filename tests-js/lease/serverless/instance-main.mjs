@@ -1,6 +1,6 @@
 // An instance of a function: it is invoked by a line on its input, mints, and answers with a line. Its parent stops it between two
-// invocations, as AWS Lambda and Cloud Run do, and also in the middle of one. It writes its IDs to a file of its own before it
-// answers. The broken variant has a lease that ends by a time-out only, as most generators with a lease have.
+// invocations, as AWS Lambda and Cloud Run do, and also in the middle of one. It writes its IDs to its own file before it answers. The
+// broken variant has a lease that ends by a time-out only, as most generators with a lease have.
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";

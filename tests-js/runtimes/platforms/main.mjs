@@ -22,7 +22,7 @@ async function inWorker(task) {
   return answer;
 }
 
-/** In a worker: mints with a static node id. With `unshared` the generator has a clock of its own, and so shares no state. */
+/** In a worker: mints with a static node id. With `unshared` the generator has its own clock, and so shares no state. */
 async function mint({ node, count, unshared, nowMs, from = "frazil" }) {
   if (nowMs !== undefined) Date.now = () => nowMs;
   const { Snowflake } = from === "frazil" ? await import("frazil") : createRequire(here)(from);

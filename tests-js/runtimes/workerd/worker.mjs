@@ -106,7 +106,7 @@ const ANSWERS = {
     lead5: refusal(() => new Snowflake({ node: 6, maxLeadMs: 5 })),
     tooMany: refusal(() => new Snowflake({ node: 6 }).nextMany(4097)),
   }),
-  // Many such requests run at once: each has a generator of its own, and all share one state in the isolate.
+  // Many such requests run at once: each has its own generator, and all share one state in the isolate.
   together: async () => {
     const ids = new Snowflake({ node: 7 });
     const issued = [];

@@ -1,4 +1,4 @@
-// What processes have drawn, by their files, and whether it is what a store of segments promises.
+// The numbers that processes have drawn, by their files, and whether they are as a store of segments promises.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -35,8 +35,8 @@ const skipOf = (attempt, failoverSkip) =>
   failoverSkip + Math.floor((failoverSkip * Number.parseInt(attempt.slice(0, 8), 16)) / 2 ** 32);
 
 /**
- * How many times and numbers of a hole were skipped, if the rest is of at most so many whole ranges. The attempt that skipped is that
- * of the range behind the hole, or one without an answer, or the retry of one whose range is elsewhere.
+ * How many times and numbers of a hole were skipped, if the rest is of at most this many whole ranges. The attempt that skipped is that of
+ * the range behind the hole, or one without an answer, or the retry of one whose range is elsewhere.
  */
 function skippedIn(hole, ids, { step, failoverSkip, ranges }) {
   if (hole % step === 0 && hole <= ranges * step) return { times: 0, numbers: 0 };

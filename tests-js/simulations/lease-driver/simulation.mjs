@@ -1,5 +1,5 @@
-// A deterministic simulation of the lease driver: three processes with clocks of their own, a store, and a network between them,
-// in fake time. What happens follows from a seed.
+// A deterministic simulation of the lease driver: three processes with their own clocks, a store, and a network between them, in fake time.
+// What happens follows from a seed.
 //
 //   node tests-js/simulations/lease-driver/simulation.mjs SEED [NAME]    replays a seed, with a line for each step,
 //                                                                           on a driver of broken.mjs
@@ -257,7 +257,7 @@ class World extends withLeases(SimulatedWorld, "default") {
     }
   }
 
-  /** What is no method is done by the process, unless it is held. */
+  /** The process does anything that is no method, unless it is held. */
   act(name, host) {
     if (name in this) return this[name](host);
     return this.isHeld(host) ? undefined : this.run(host, () => this.inProcess(name, host));

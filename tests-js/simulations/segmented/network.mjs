@@ -57,7 +57,7 @@ export class NetworkWorld extends WorkersWorld {
     );
   }
 
-  /** Notes a try, of which there must be few, for no more than is wanted. */
+  /** Notes a try. There must be few, for no more than is wanted. */
   checkTry(isolate, { tag, attempt, count }) {
     const known = isolate.attempts.get(attempt);
     const before = isolate.asking.get(tag);
@@ -166,7 +166,7 @@ export class NetworkWorld extends WorkersWorld {
     };
   }
 
-  /** What becomes of a message to the store: runs `carryOut`, perhaps twice, or does not. `failed` is told of errors. */
+  /** What becomes of a message to the store: runs `carryOut`, perhaps twice, or does not. `failed` gets errors. */
   send(asked, carryOut, failed) {
     const { random } = this;
     const kind = this.faults ? random.next() : 1;
@@ -190,7 +190,7 @@ export class NetworkWorld extends WorkersWorld {
     });
   }
 
-  /** What is lost of a try where the store is healthy: of one try of an attempt at most. */
+  /** The losses of a try where the store is healthy: of one try of an attempt at most. */
   lossOf({ isolate, sent }) {
     const { random } = this;
     const attempt = isolate.attempts.get(sent.attempt);

@@ -1,5 +1,5 @@
-// A deterministic simulation of `segmented()` on Cloudflare Workers: isolates, each with a WebAssembly instance of its own, two tags of
-// a store, and a network between them, in fake time. What happens follows from a seed.
+// A deterministic simulation of `segmented()` on Cloudflare Workers: isolates, each with its own WebAssembly instance, two tags of a store,
+// and a network between them, in fake time. What happens follows from a seed.
 //
 //   node tests-js/simulations/segmented/simulation.mjs SEED [NAME]    replays a seed, with a line for each step,
 //                                                                        on a client or a store of broken.mjs

@@ -1,5 +1,5 @@
-// A store of segments in fake time, by the rules that ship: as an object, which carries out a request in one step and answers when what
-// it wrote is durable; or as a table, whose record a client reads, and replaces if nobody else has meanwhile.
+// A store of segments in fake time, by the rules that ship: as an object, which carries out a request in one step and answers when what it
+// wrote is durable; or as a table, whose record a client reads, and replaces if it is unchanged.
 
 const FIRST = ["1", "1", "[]"];
 /** How long until what the object wrote is durable, at most. */
@@ -7,7 +7,7 @@ const FLUSH_MS = 5;
 /** How long requests live that saw the clock as it was before it was set, at most. */
 const SETTLED_MS = 15_000;
 
-/** Why a range is lost that a try takes which nobody waits for any more. */
+/** Why a range is lost if a try takes it that no request waits for any more. */
 export const LATER = "it was carried out after the next attempt had begun";
 
 export class SimulatedStore {
@@ -19,7 +19,7 @@ export class SimulatedStore {
   #history = [];
   /** By tag: what the counter was at most. */
   #highest = new Map();
-  /** What the object wrote and is not durable: what to do then, and what to do if it is aborted. */
+  /** The object's writes that are not durable: what to do then, and what to do if it is aborted. */
   #batch = [];
   /** All ranges that were allocated: to which isolate, for which attempt, and when. */
   allocations = [];
@@ -46,7 +46,7 @@ export class SimulatedStore {
     return { kept: this.#records.get(tag), server: this.name };
   }
 
-  /** What a request does to a record that was read. */
+  /** The effect of a request on a record that was read. */
   decide({ kept, server }, sent) {
     const record = this.rules.tagRecordOf(sent.tag, kept);
     const { allocation, record: next } = this.rules.decideAllocate(record, sent, server);
@@ -124,7 +124,7 @@ export class SimulatedStore {
   /** The attempts that the record has forgotten: a retry gets another range, and one of the two is taken. */
   #lost = new Set();
 
-  /** Why nobody takes a range. */
+  /** Why no request takes a range. */
   causeOf({ cause, attempt }) {
     return cause ?? (this.#lost.has(attempt) ? "the record has forgotten its attempt" : undefined);
   }

@@ -1,5 +1,5 @@
 // The client for Workers as one script: the shipped sources and the binding of workerd, with the runtime handed to it. Every isolate
-// evaluates the script anew, so each has module variables and a WebAssembly instance of its own.
+// evaluates the script anew, so each has its own module variables and WebAssembly instance.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { bundleChanged, sources } from "../changed-sources.mjs";

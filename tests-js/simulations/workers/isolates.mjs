@@ -179,7 +179,7 @@ export class WorkersWorld extends SimulatedWorld {
 
   /** Runs the microtasks of the event that is under way, unless the caller is one of them, as workerd does inside of some calls. */
   runMicrotasks() {
-    // There is no public call for that. `vm` has one, for contexts with globals of their own.
+    // There is no public call for that. `vm` has one, for contexts with their own globals.
     process._tickCallback();
   }
 
@@ -224,7 +224,7 @@ export class WorkersWorld extends SimulatedWorld {
     });
   }
 
-  /** Handles a request in an event of its own. `failed` is given what `handle` threw. */
+  /** Handles a request in its own event. `failed` is given what `handle` threw. */
   begin(request, handle, failed) {
     const ended = () => {
       request.hasEnded = true;

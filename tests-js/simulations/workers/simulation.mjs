@@ -1,5 +1,5 @@
-// A deterministic simulation of `leased()` on Cloudflare Workers: isolates, each with a WebAssembly instance of its own, few node ids,
-// a store, and a network between them, in fake time. What happens follows from a seed.
+// A deterministic simulation of `leased()` on Cloudflare Workers: isolates, each with its own WebAssembly instance, few node ids, a store,
+// and a network between them, in fake time. What happens follows from a seed.
 //
 //   node tests-js/simulations/workers/simulation.mjs SEED [NAME]    replays a seed, with a line for each step,
 //                                                                      on a client of broken.mjs
@@ -20,7 +20,7 @@ import { Isolate, Request, STEP_BACK_MS, WorkersWorld } from "./isolates.mjs";
 /** How many requests to the store one request to the Worker may make. Measured: at most 15 in 600 seeds, where no clock was set. */
 const MAX_ASKED = 24;
 /**
- * The same where the clock was set of late. Requests from before keep theirs, and those after it have the new one, so the schedule goes
+ * The same where the clock was set of late. Requests from before keep theirs, and those after it have the new one. So the schedule goes
  * back and forth, and the next try begins when the time of one is over. Measured: at most 27 in 1,800 seeds.
  */
 const MAX_ASKED_SET = 48;

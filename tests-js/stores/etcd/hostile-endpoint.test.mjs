@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";
 import { EtcdStore } from "frazil/stores/etcd";
+import { wholeText } from "../../base/rule-texts.mjs";
 
 const PASSWORD = 'a "quoted" pass-word';
 const TOKEN = "token-of-somebody";
@@ -48,10 +49,10 @@ const shows = (error, ...secrets) =>
 
 test("a message of half a megabyte is cut, and has no control characters", async () => {
   const answer = (_, response) => response.writeHead(400).end(failure(`\u001b[2Jboom ${"x".repeat(500_000)}`));
-  const { code, message } = await serving(answer, errorAt);
-  assert.equal(code, "STORE_UNAVAILABLE");
-  assert.match(message, /answered 13 \(.\[2Jboom x{200,300}…\)/);
-  assert.ok(!message.includes("\u001b"));
+  const error = await serving(answer, errorAt);
+  assert.equal(error.code, "STORE_UNAVAILABLE");
+  assert.match(error.message, /answered 13 \(.\[2Jboom x{200,300}…\)/);
+  assert.ok(!wholeText(error).includes("\u001b"));
 });
 
 test("an answer without an end is refused before it is in memory", async () => {

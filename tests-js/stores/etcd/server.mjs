@@ -98,7 +98,7 @@ export class EtcdServer extends ServerProcess {
   }
 }
 
-/** Starts a cluster of so many members. `args`: further flags of etcd. */
+/** Starts a cluster of that many members. `args`: further flags of etcd. */
 export const startCluster = (count, args = []) =>
   startOnFreePorts(2 * count, (ports) => {
     const members = Array.from({ length: count }, (_, at) => ({

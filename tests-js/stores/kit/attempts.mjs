@@ -1,5 +1,5 @@
-// Requests to a store in a scope of the layout "default", each an attempt of its own; where one of them stands still, and what tests
-// ask about the answers.
+// Requests to a store in a scope of the layout "default", each its own attempt; where one of them stands still, and what tests ask about
+// the answers.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { Layout } from "frazil";

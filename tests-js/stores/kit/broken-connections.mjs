@@ -1,4 +1,4 @@
-// Connections that break without a word, as when a host loses power or a firewall forgets them: neither side is told, and new ones work.
+// Connections that break without a word, as when a host loses power or a firewall forgets them: neither side notices, and new ones work.
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lease } from "frazil/lease";

@@ -1,4 +1,4 @@
-// A TCP proxy on loopback that tests cut: then it forwards nothing, and neither side is told, as on a broken network.
+// A TCP proxy on loopback that tests cut: then it forwards nothing, and neither side notices, as on a broken network.
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 
@@ -35,13 +35,13 @@ export async function startProxy(targetPort) {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: server.address().port,
-    /** Resolves when somebody connects, also while it is cut. */
+    /** Resolves at the next connection, also while it is cut. */
     nextConnection: () => once(server, "connection"),
     cut() {
       isCut = true;
       for (const socket of [...pairs].flat()) socket.pause();
     },
-    /** What was sent meanwhile arrives now, late; or, if `lose` is set, never: the connections are reset. */
+    /** Data sent meanwhile arrives now, late; or, if `lose` is set, never: the connections are reset. */
     heal({ lose = false } = {}) {
       isCut = false;
       for (const pair of [...pairs]) {
@@ -56,8 +56,8 @@ export async function startProxy(targetPort) {
       }
     },
     /**
-     * Drops the connections that are open: nothing more is forwarded, and neither side is told. New ones work. `ended`: the server ends
-     * its side, as one does after a time without a word.
+     * Drops the connections that are open: nothing more is forwarded, and neither side notices. New ones work. `ended`: the server ends its
+     * side, as one does after a time without a word.
      */
     drop({ ended = false } = {}) {
       for (const pair of [...pairs]) {

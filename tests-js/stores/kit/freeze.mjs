@@ -29,9 +29,8 @@ process.exit();
 `;
 
 /**
- * Invokes an instance, stops it for longer than a window while its connections are dropped (neither side is told) or reset, and
- * invokes it again. `client`: a text of the block that makes the store. `env`: the variables for a port. Returns how many
- * attempts of the lease failed.
+ * Invokes an instance, stops it for longer than a window while its connections are dropped (without notice) or reset, and invokes it again.
+ * `client`: a text of the block that makes the store. `env`: the variables for a port. Returns how many attempts of the lease failed.
  */
 export async function stopBetweenInvocations({ client, port, env, scope, code }) {
   const block =

@@ -1,4 +1,4 @@
-// A server of its own for the contract of a store in SQL: its clock is moved, and its incarnation is a value in a table.
+// A separate server for the contract of a store in SQL: its clock is moved, and its incarnation is a value in a table.
 
 /**
  * Starts a server with `start(env)`, whose clock is `newClock()`, and returns what the contract asks for. `query(server, sql)` runs

@@ -40,9 +40,9 @@ async function run(name, code, { runtime: [program, ...args] = [process.execPath
 }
 
 /**
- * Runs the two programs that a page begins with. What is run once changes nothing when it is run again, and the program runs
- * twice, each time to its end, and once in each of the other runtimes. `setting`: `runtime`, the command of the first ones
- * (default: this Node), `env`, further variables, and `others`, names of runtimes.
+ * Runs the two programs that a page begins with. The set-up changes nothing when it runs again. The program runs twice, each time to its
+ * end, and once in each of the other runtimes. `setting`: `runtime`, the command of the first ones (default: this Node), `env`, further
+ * variables, and `others`, names of runtimes.
  */
 export async function runPage(name, { others = ["Bun", "Deno"], ...setting } = {}) {
   const page = textOf(name);

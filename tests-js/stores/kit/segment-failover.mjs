@@ -9,7 +9,7 @@ const STEP = 100;
 /** How many numbers of a list are there more than once. */
 export const repeatsOf = (numbers) => numbers.length - new Set(numbers).size;
 
-/** Draws so many numbers. */
+/** Draws that many numbers. */
 async function draw(segment, count, numbers) {
   for (let drawn = 0; drawn < count; drawn++) numbers.push(await segment.next());
 }
@@ -39,7 +39,7 @@ async function failover({ startPair, connect, nextNumber }, { failoverSkip, ...o
   };
   const old = [processOn(first.store), processOn(second.store)];
   for (const { segment } of old) await draw(segment, 50, numbers);
-  // Nobody allocates when nobody draws.
+  // No process allocates when none draws.
   let followed;
   for (let tries = 0; followed === undefined; tries++) {
     assert.ok(tries < 400, "the replica does not follow");

@@ -24,8 +24,8 @@ export function serverFolder() {
 const given = new Set();
 
 /**
- * A port that is free now. It is below those that the kernel takes for connections and for port 0 (32768 and up), so that nothing
- * but another call of this function, in another process, takes it before its server starts, or while its server is down.
+ * A port that is free now. It is below those that the kernel takes for connections and for port 0 (32768 and up). So only another call of
+ * this function, in another process, can take it before its server starts, or while its server is down.
  */
 export async function freePort() {
   for (;;) {
@@ -46,8 +46,8 @@ const isFree = (port) =>
 const allFree = async (ports) => (await Promise.all(ports.map(isFree))).every(Boolean);
 
 /**
- * Starts what `make(ports)` makes of so many free ports: one server, or a list of servers that need each other to start. If a port
- * was taken meanwhile, others are made with other ports.
+ * Starts what `make(ports)` makes of that many free ports: one server, or a list of servers that need each other to start. If a port was
+ * taken meanwhile, others are made with other ports.
  */
 export async function startOnFreePorts(count, make, tries = 3) {
   const ports = [];
@@ -131,7 +131,7 @@ export class ServerProcess {
     const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
     for (let tries = 0; ; tries++) {
       if (hasEnded() || tries === 1200) {
-        // What it wrote last.
+        // Its last output.
         if (hasEnded()) await closed;
         throw notStarted(path, log);
       }

@@ -133,7 +133,9 @@ for (const digits of [4, 8])
     const { store, query, process } = await oldDatabase(t, { used: 3 });
     await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
     const [leases, states] = await Promise.all([
-      Promise.all(Array.from({ length: 24 }, () => lease(store, { ...OPTIONS, windowMs: 20_000 }))),
+      Promise.all(
+        Array.from({ length: 24 }, () => lease(store, { ...OPTIONS, windowMs: 20_000, maxAsyncWaitMs: 60_000 })),
+      ),
       Promise.all(Array.from({ length: 24 }, (_, at) => process(`pod-${at}`, { digits }).distribute())),
     ]);
     const numbers = [...leases.map(({ node }) => node), ...states.map(({ machineId }) => machineId)];
@@ -297,7 +299,7 @@ test("init refuses what cannot be right, and says what to do", async (t) => {
   await refused(
     of({ namespace: "o", table: "machines" }),
     "STORE_REFUSED",
-    /nodeIdsFrom names the table machines, which does not exist/,
+    /the table machines of nodeIdsFrom does not exist/,
   );
   const narrow = { ...LAYOUT, fields: LAYOUT.fields.map((f) => (f.kind === "node" ? { ...f, bits: 3 } : f)) };
   await refused({ layout: narrow, ...of({ namespace: NAMESPACE }) }, "INVALID_OPTION", /8.*cosid_machine/);

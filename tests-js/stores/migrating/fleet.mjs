@@ -62,7 +62,7 @@ export class Member {
   }
 }
 
-/** A process of Frazil under leases of a MySqlStore, with a clock of its own. */
+/** A process of Frazil under leases of a MySqlStore, with its own clock. */
 function newGeneration({ url, broken, ...task }) {
   const clock = faketimeClock({ library: tools.faketime });
   const store = { module: new URL("mysql-store.mjs", import.meta.url).href, address: { url, broken } };
@@ -143,7 +143,7 @@ function counted(out) {
   return { ...countIds(out), old: bytes("java-") / 8, new: bytes("frazil-") / 8 };
 }
 
-/** What a broken variant runs until. */
+/** A broken variant runs until this. */
 export const hasRepeated = ({ repeats }) => repeats > 0;
 
 export const shown = ({ issued, old, new: fresh, repeats, struck }) =>

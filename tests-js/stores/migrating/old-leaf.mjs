@@ -1,5 +1,5 @@
-// A Java server of Meituan Leaf, played by its documented rules: registration, start check, upload, local file, minting. What it
-// mints is appended to a file. Options as JSON: port (of ZooKeeper), leafName, ip, leafPort, out, folder (for its local file).
+// A Java server of Meituan Leaf, played by its documented rules: registration, start check, upload, local file, minting. It appends its IDs
+// to a file. Options as JSON: port (of ZooKeeper), leafName, ip, leafPort, out, folder (for its local file).
 import { mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import zookeeper from "node-zookeeper-client";

@@ -76,7 +76,7 @@ export async function startSegments({ of, old, fresh, mutant, seed = 20261122 })
   };
 }
 
-/** The largest number in the files, each of which is sorted. */
+/** The largest number in the sorted files. */
 const largestIn = (out) =>
   readdirSync(out)
     .map((name) => readFileSync(join(out, name)))

@@ -62,7 +62,9 @@ test("processes of both generations that start at once have numbers of their own
   const { pool, store, query } = await oldDatabase(t, { used: 3 });
   await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
   const [leases, workers] = await Promise.all([
-    Promise.all(Array.from({ length: 24 }, () => lease(store, OPTIONS))),
+    Promise.all(
+      Array.from({ length: 24 }, () => lease(store, { ...OPTIONS, windowMs: 20_000, maxAsyncWaitMs: 60_000 })),
+    ),
     Promise.all(Array.from({ length: 24 }, () => register(pool))),
   ]);
   const nodes = leases.map(({ node }) => Number(node));

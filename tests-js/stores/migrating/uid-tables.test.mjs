@@ -222,7 +222,7 @@ test("init refuses what cannot be right, and says what to do", async (t) => {
   await refused(
     { nodeIdsFrom: { workerNode: "WORKER_NODES" } },
     "STORE_REFUSED",
-    /nodeIdsFrom names the table WORKER_NODES/,
+    /the table WORKER_NODES of nodeIdsFrom does not exist/,
   );
   await query("CREATE TABLE OTHERS (ID BIGINT AUTO_INCREMENT PRIMARY KEY, HOST_NAME VARCHAR(64))");
   await refused({ nodeIdsFrom: { workerNode: "OTHERS" } }, "STORE_REFUSED", /OTHERS/);
@@ -233,7 +233,7 @@ test("init refuses what cannot be right, and says what to do", async (t) => {
   await refused(
     { layout: "baidu", nodeIdsFrom: FROM },
     "INVALID_OPTION",
-    /layout must not be over, as since 2024-11-20T13:24:15.*, got "baidu".*epochMs/,
+    /the time of the layout "baidu" ended on 2024-11-20T13:24:15.*epochMs/,
   );
   // Nothing of this has left a record.
   assert.equal(await init({ nodeIdsFrom: FROM }), true);

@@ -21,7 +21,7 @@ after(async () => {
 
 export const poolTo = (more = {}, of = server) => mysql.createPool(of.address({ database: "test", ...more }));
 
-/** A connection of its own, with settings of its session. */
+/** A separate connection, with settings of its session. */
 export async function sessionWith(...settings) {
   const client = await mysql.createConnection(server.address({ database: "test" }));
   client.on("error", () => {});

@@ -77,7 +77,7 @@ export class MySqlServer extends ServerProcess {
     return { host: "127.0.0.1", port: this.port, user: "root", ...more };
   }
 
-  /** Follows another server, which nobody waits for. */
+  /** Follows another server, which does not wait for it. */
   async follow(primary) {
     await this.query(
       "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = ?, MASTER_USER = 'root', MASTER_USE_GTID = slave_pos; START SLAVE",
@@ -115,7 +115,7 @@ export const withMysql2 = {
   },
 };
 
-/** A store on a server, with a pool of its own. `options`: those of the store. */
+/** A store on a server, with its own pool. `options`: those of the store. */
 export async function connectStore(port, options) {
   const pool = mysql.createPool({ host: "127.0.0.1", port, user: "root", database: "test", connectionLimit: 4 });
   const store = new MySqlStore(pool, options);

@@ -35,7 +35,7 @@ export class PostgresServer extends ServerProcess {
     });
   }
 
-  /** A standby of this server that replays what it sends, and that nobody waits for. */
+  /** An asynchronous standby of this server. */
   standby() {
     return startOnFreePorts(1, ([port]) => {
       const other = new PostgresServer(port);

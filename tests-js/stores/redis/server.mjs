@@ -130,7 +130,7 @@ export function unreadBy({ port }) {
   };
 }
 
-/** A store with a client of its own. `options`: of the store. */
+/** A store with its own client. `options`: of the store. */
 export async function connectStore(port, options) {
   const client = await openClient(port);
   return { store: new RedisStore(client, options), client, close: () => client.destroy() };

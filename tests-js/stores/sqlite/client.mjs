@@ -15,7 +15,7 @@ export async function opener(client) {
   return (path) => new Database(path);
 }
 
-/** Holds scenarios against a store that is open, and prints what came of it as JSON. `run`: runs one on a bench of its own. */
+/** Holds scenarios against a store that is open, and prints what came of it as JSON. `run`: runs one on its own bench. */
 export async function printHeld(scenarios, isSkipped, run) {
   const skipped = scenarios.filter(isSkipped).map(({ name }) => name);
   const held = scenarios.filter((scenario) => !isSkipped(scenario));

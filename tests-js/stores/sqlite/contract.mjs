@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { scenarios } from "frazil/testing/segment-contract";
 import { holdContract } from "./programs.mjs";
 
-/** What a database in a file cannot have: a clock of its own, and a failover between a read and a write. */
+/** A database in a file cannot have its own clock, or a failover between a read and a write. */
 const NOT_OF_FILES = [
   "an acquisition that was decided before a failover is not written after it",
   "an acquisition that was decided before a fence is not written after it",

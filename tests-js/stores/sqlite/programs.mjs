@@ -1,4 +1,4 @@
-// Programs that use SQLite in other runtimes than that of the tests.
+// Programs that use SQLite in runtimes other than the tests'.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -52,7 +52,7 @@ export const OTHER_CLIENTS = [
     : []),
 ];
 
-/** Holds a contract on a file of its own, by a program that prints what came of it. Returns that. */
+/** Runs a contract on its own file, by a program that prints the outcome. Returns that. */
 export async function holdContract(name, program, client) {
   const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
   try {

@@ -38,7 +38,7 @@ export function brokenState(ctx, defect) {
     },
   };
   const transactionSync = (closure) => storage.transactionSync(closure);
-  // The runtime accepts nothing in the place of the state itself.
+  // The runtime accepts nothing instead of the state itself.
   return Object.defineProperty(ctx, "storage", { value: { sql, transactionSync } });
 }
 

@@ -107,7 +107,7 @@ export class WorkerServer {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Makes a copy of the folder. Returns a call that puts it in the place of the folder. */
+  /** Makes a copy of the folder. Returns a call that replaces the folder by it. */
   async keepDisk() {
     const copy = serverFolder();
     await this.kill();

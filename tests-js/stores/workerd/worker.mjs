@@ -1,4 +1,4 @@
-// A Worker that calls a store for the tests: each request is one call, with a store object of its own.
+// A Worker that calls a store for the tests: each request is one call, with its own store object.
 import { FrazilError } from "frazil";
 import { D1Store } from "frazil/stores/d1";
 import { DurableObjectStore, FrazilLeases } from "frazil/workers";

@@ -7,7 +7,7 @@ import zookeeper from "node-zookeeper-client";
 import { installed, ServerProcess, serverFolder, startOnFreePorts } from "../kit/server-process.mjs";
 
 const JARS = "/etc/zookeeper/conf:/usr/share/java/*";
-/** What a JVM needs to be small and to start fast beside others. */
+/** Options for a small JVM that starts fast beside others. */
 const JVM = [
   "-Xmx160m",
   "-Xss512k",
@@ -106,7 +106,7 @@ export function closeClient(client) {
   setTimeout(() => manager.socket?.destroy(), 100).unref();
 }
 
-/** A store with a client of its own, which draws another when a session has ended. */
+/** A store with its own client, which draws another when a session has ended. */
 export async function connectStore(port, options = {}) {
   const { client: clientOptions, ...rest } = options;
   const clients = [];

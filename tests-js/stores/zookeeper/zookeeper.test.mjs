@@ -359,7 +359,10 @@ test("a scope that somebody has changed by hand is refused, with the znode", asy
   await call(one, "remove", `/frazil/${scope}/clock`);
   await assert.rejects(store.acquire(attempt({ scope })), told({ code: "STORE_REFUSED", message: /clock is missing/ }));
   await call(one, "setData", `/frazil/${scope}`, Buffer.from("text"), -1);
-  await assert.rejects(store.fence({ scope }), told({ code: "STORE_REFUSED", message: /has the text "text"/ }));
+  await assert.rejects(
+    store.fence({ scope }),
+    told({ code: "STORE_REFUSED", message: /must have JSON as the store writes it, got "text"/ }),
+  );
 });
 
 test("what is no client or no option is refused, and the constructor sends nothing", () => {

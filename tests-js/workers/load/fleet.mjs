@@ -72,9 +72,8 @@ class Isolate {
 }
 
 /**
- * Runs the load. `class_`: the class of the objects. `abortMs`, `killMs`: how often the object is aborted, and workerd killed.
- * `livesMs`: how long an isolate lives on average. `atLeast`: the run goes on until so many IDs were issued, for three times as long
- * at most.
+ * Runs the load. `class_`: the class of the objects. `abortMs`, `killMs`: how often the object is aborted, and workerd killed. `livesMs`:
+ * how long an isolate lives on average. `atLeast`: the run goes on until that many IDs were issued, for three times as long at most.
  * `stopsAtRepeat`: it ends when an ID has repeated.
  */
 export async function run({

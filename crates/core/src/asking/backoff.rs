@@ -6,7 +6,7 @@ pub const MAX_BACKOFF_MS: u64 = 5000;
 /// The pause after the first failed attempt. It doubles with each further one.
 pub(crate) const FIRST_BACKOFF_MS: u64 = 100;
 
-/// The pause after so many failures in a row, at least one. `jitter` is any random number.
+/// The pause after `failures` failures in a row, at least one. `jitter` is any random number.
 pub(crate) fn backoff_ms(failures: u32, jitter: u64) -> u64 {
     let doublings = failures.saturating_sub(1).min(16);
     let doubled_ms = FIRST_BACKOFF_MS.checked_shl(doublings).unwrap_or(MAX_BACKOFF_MS);

@@ -60,7 +60,7 @@ rules! {
     FieldAbsent = 16, "must be left out, since the layout does not have this field";
     FieldAbove = 17, "must be given, since it lies above the time";
     FieldBelow = 18, "must be left out, since it lies below the time";
-    NothingUnordered = 19, "must not lie above the time", "Compare the times of the IDs instead.";
+    NothingUnordered = 19, "IDs of this layout are not ordered by time", "Compare the times of the IDs instead.";
     TickStart = 20, "must be the first millisecond of a tick of {min} ms";
     TimeRange = 21, "must be whole Unix milliseconds from {min} to {max}";
     IdRange = 22, "must be an ID from 0 to {max}";
@@ -96,7 +96,7 @@ rules! {
     #[cfg(feature = "abi")]
     NodeGiven = 51, "must be given", "One machine: Snowflake.local(). Several: await lease(store), or number the machines. Workers: await leased(env.FRAZIL, ctx).";
     #[cfg(feature = "abi")]
-    CountReach = 52, "must be at most {max}", "The lead and the wait give no more at once. nextManyAsync() may wait up to maxAsyncWaitMs.";
+    CountReach = 52, "must be at most {max}", "The lead and the wait (maxWaitMs, or maxAsyncWaitMs with await) give no more at once.";
     #[cfg(feature = "abi")]
     KnownStart = 53, "must be \"zero\", \"random\" or \"wrap\"";
 }

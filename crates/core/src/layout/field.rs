@@ -72,7 +72,7 @@ impl Field {
         Self::unnamed(FieldKind::Time, bits)
     }
 
-    /// A node field without a name of its own.
+    /// A node field without its own name.
     #[must_use]
     pub const fn node(bits: u32) -> Self {
         Self::unnamed(FieldKind::Node, bits)
@@ -96,7 +96,7 @@ impl Field {
         Self::unnamed(FieldKind::Sequence, bits)
     }
 
-    /// The name of a node part; `"node"` if it has none of its own.
+    /// The name of a node part; `"node"` if it has none.
     pub(crate) fn part_name(&self) -> &str {
         self.name.as_deref().unwrap_or("node")
     }

@@ -22,7 +22,7 @@ pub(crate) const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// Times below this are in seconds where milliseconds are meant: seconds until 5138, and milliseconds until 1973.
 pub(crate) const SECONDS_END: u64 = 100_000_000_000;
-/// An epoch from here on is in seconds, which are those of 2001: nobody counts milliseconds from 12 January 1970 on.
+/// An epoch from here on is in seconds, which are those of 2001: no one counts milliseconds from 12 January 1970 on.
 pub(crate) const SECONDS_START: u64 = 1_000_000_000;
 
 /// Where a field lies: `bits` wide, its lowest bit at `shift`. Absent fields are 0 wide.

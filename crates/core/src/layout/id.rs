@@ -30,7 +30,7 @@ pub enum Node<'a> {
     Id(u64),
     /// The node id by the names of its parts, all of them, in any order.
     Parts(&'a [(&'a str, u64)]),
-    /// No node id, for a layout without a node field. The caller must make sure that there is only one generator.
+    /// No node id, for a layout without a node field. The caller must ensure a single generator.
     None,
 }
 
@@ -273,9 +273,8 @@ impl Layout {
     /// Puts an ID together.
     ///
     /// # Errors
-    /// `TIME_OUT_OF_RANGE` for a time the time field cannot hold; `INVALID_NODE` for a node id it cannot hold;
-    /// `INVALID_ARGUMENT` for a time that is not the start of a tick, a clock or sequence that is too large, and a field
-    /// that is missing or that the layout does not have.
+    /// `TIME_OUT_OF_RANGE` for a time the time field cannot hold; `INVALID_NODE` for a node id it cannot hold; `INVALID_ARGUMENT` for a
+    /// time that is not the start of a tick, a clock or sequence that is too large, and a missing or unknown field.
     ///
     /// ```
     /// # use frazil::Layout;

@@ -5,9 +5,9 @@
 //! [`LeasedGenerator::take`] or [`LeasedGenerator::refuse`].
 //!
 //! * **A fresh state for each lease**, never shared, so what was minted under another lease cannot make it repeat an ID.
-//! * **In order across leases**: it continues at the tick after the last one of the lease before, so that the IDs of one object
-//!   increase although the node id may be smaller, the clock was set back, or time was borrowed from the future. (Not in a layout
-//!   with the node id above the time, and not if the clock is followed back to another clock id.)
+//! * **In order across leases**: it continues at the tick after the last one of the lease before. So the IDs of one object increase, even
+//!   if the node id is smaller, the clock was set back, or time was borrowed from the future. (Not in a layout with the node id above the
+//!   time, and not if the clock is followed back to another clock id.)
 //! * **The window bounds the times in the IDs at both ends**, so the clock of this machine decides only whether an ID can be
 //!   minted, never whether it is unique.
 //! * **Closed before released**: the word of the state is swapped for the mark of a closed one, and only then is there a
@@ -320,8 +320,8 @@ impl LeasedGenerator {
             })
     }
 
-    /// By how much monotonic time went back since the last look, which it does on Cloudflare Workers, where it is the wall clock. 0 up to
-    /// a second: requests that run at the same time have clocks of their own.
+    /// By how much monotonic time went back since the last look, which it does on Cloudflare Workers, where it is the wall clock. 0 up to a
+    /// second: concurrent requests have their own clocks.
     #[inline(never)] // for the size of the WebAssembly module
     fn stepped_back_ms(&self, now: Readings) -> u64 {
         let back_ms = self.seen.map_or(0, |(_, seen)| seen.monotonic_ms.saturating_sub(now.monotonic_ms));
@@ -333,7 +333,7 @@ impl LeasedGenerator {
         if error.code() == Code::LeaseExpired { self.expired(now) } else { error }
     }
 
-    /// A caller that is told this calls [`LeasedGenerator::hurry`], so the time is that after it.
+    /// The time assumes that the caller then calls [`LeasedGenerator::hurry`].
     fn expired(&self, now: Readings) -> Error {
         Error::retry_after(Code::LeaseExpired, self.lease.retry_after_hurry_ms(self.peek_lease_ms(now)))
     }
@@ -373,7 +373,7 @@ impl LeasedGenerator {
         LeaseStatus { held: lease.held(), failures: lease.failures(), skew_ms: *skew_ms }
     }
 
-    /// Gives the state of the held lease a key, if it needs one and has none. Each state has a key of its own.
+    /// Gives the state of the held lease a key, if it needs one and has none. Each state has its own key.
     pub fn offer_key(&self, key: Key) {
         self.generator.offer_key(key);
     }

@@ -4,24 +4,24 @@
 //! carries the request and the answer. `docs/concepts/leases.md` is the protocol, and why no ID repeats.
 //!
 //! # Identity
-//! A lease is named by its [`Grant`]: 128 random bits that the holder draws for each lease it asks for. Only answers with the
-//! current grant count. The same grant with another node id or another start means that the store went back, and ends the lease.
-//! Whenever a held lease ends, the next request has a new grant, so an answer that comes late cannot bring an ended lease back.
-//! Each attempt to renew has a [`Nonce`], which its retries keep: of two copies of a holder (a restored snapshot of a virtual
-//! machine) the store refuses the one that renews second.
+//! A lease is named by its [`Grant`]: 128 random bits that the holder draws for each lease it asks for. Only answers with the current grant
+//! count. The same grant with another node id or another start means that the store went back, and ends the lease. Whenever a held lease
+//! ends, the next request has a new grant, so an answer that comes late cannot bring an ended lease back. Each attempt to renew has a
+//! [`Nonce`], which its retries keep. If a holder was copied (a restored snapshot of a virtual machine), the store refuses the copy that
+//! renews second.
 //!
 //! * **Pure**: no I/O, no clock, no entropy; equal calls on equal values give equal results.
 //! * **Safe whatever arrives**: answers may be lost, late, twice, or out of order. The end of a window only grows; its start
 //!   never changes.
-//! * **Scheduled on monotonic time**: a clock that is set does not change when a lease is renewed. (Where only calls renew it,
-//!   the caller adds suspensions: [`LeasedGenerator::lease_ms`](super::LeasedGenerator::lease_ms).) Where there is no monotonic
-//!   clock and the one that is read jumps ahead and comes back, the schedule comes back with it.
+//! * **Scheduled on monotonic time**: a clock that is set does not change when a lease is renewed. (Where only calls renew it, the caller
+//!   adds suspensions: [`LeasedGenerator::lease_ms`](super::LeasedGenerator::lease_ms).) Without a monotonic clock, if the clock jumps
+//!   ahead and comes back, the schedule comes back with it.
 //! * **Bounded**: after a failure the next attempt waits, longer each time, with jitter, at most [`MAX_BACKOFF_MS`].
 //! * Not covered: minting within the window, and closing the state before the store hears of the release
 //!   ([`LeasedGenerator`](super::LeasedGenerator)).
 //!
-//! Sources: Gray and Cheriton, "Leases" (1989); the timestamp oracle of TiKV's PD, and CockroachDB's persisted upper bound, which
-//! bound the timestamps themselves as this does.
+//! Sources: Gray and Cheriton, "Leases" (1989). The timestamp oracle of TiKV's PD and CockroachDB's persisted upper bound also bound the
+//! timestamps themselves.
 
 use super::messages::{Change, Grant, Granted, Held, LeaseRandom, Refusal, Release, Request};
 use super::terms::LeaseTerms;
@@ -105,9 +105,8 @@ impl Lease {
         self.held
     }
 
-    /// What to do now. A request that is not `Wait` or `Nothing` begins an attempt. A second call before its outcome is the same
-    /// attempt again: whether to have more than one under way is the caller's choice. [`Lease::take_late`] is for all answers but
-    /// the one to the last request.
+    /// What to do now. A request that is not `Wait` or `Nothing` begins an attempt. A second call before its outcome belongs to the same
+    /// attempt: the caller may have several requests under way. [`Lease::take_late`] is for all answers but the one to the last request.
     ///
     /// ```
     /// # use frazil::lease::{Lease, LeaseRandom, LeaseTerms};
@@ -140,9 +139,9 @@ impl Lease {
     /// Takes the answer of the store to the last request. It may be late, or the same one twice.
     ///
     /// If an earlier request may still be answered (it was given up, or several are under way at once), pass its answer to
-    /// [`Lease::take_late`]. An answer that begins or extends the lease here ends the attempt, so the next attempt has another
-    /// nonce. If the store carries out a later request of this attempt after that, it finds the nonce of the next one to be that
-    /// of another holder, and refuses it: the lease is lost to its own holder. No ID repeats.
+    /// [`Lease::take_late`]. An answer that begins or extends the lease here ends the attempt, so the next attempt has another nonce. If
+    /// the store carries out a later request of this attempt after that, it takes the next nonce for another holder's, and refuses it. The
+    /// holder loses its own lease; no ID repeats.
     ///
     /// ```
     /// # use frazil::lease::{Change, Grant, Granted, Lease, LeaseRandom, LeaseTerms, Request};
@@ -199,13 +198,13 @@ impl Lease {
                 self.declined = self.declined.saturating_add(1);
                 return Change::Ended;
             }
-            // The attempt that a late answer made superfluous has ended: a copy of this holder must not share its nonce for longer.
+            // A late answer ended the attempt: a copy of this holder must not share its nonce any longer.
             Some(held) if answer.until_ms <= held.window.until_ms && !self.outstanding && self.failures == 0 => {
                 self.forget_nonce();
                 return Change::None;
             }
-            // Late, and a later answer was there before it: another attempt may be under way. Or a store that breaks its contract,
-            // which is not asked again at once.
+            // A later answer came first, so another attempt may be under way. Or the store breaks its contract, and is not asked again at
+            // once.
             Some(held) if answer.until_ms < held.window.until_ms => {
                 if self.outstanding {
                     self.fail(monotonic_ms, 0);
@@ -225,16 +224,15 @@ impl Lease {
                 Change::Extended
             }
         };
-        // Since the attempt began, also if it failed meanwhile: an answer that comes late says what was left when it was sent.
+        // Counted from the start of the attempt, even if it failed meanwhile: a late answer shows what was left when it was sent.
         self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
         self.succeed();
         change
     }
 
-    /// Takes the answer to an attempt that was given up, or to a request after which another one was made: [`Lease::take`].
-    /// `is_last`: whether no request was made since. An answer that says nothing new does not count as that of the attempt under way.
-    /// One that begins or extends the lease ends that attempt. The store may still carry out a request that was made since, or has done so:
-    /// unless this was the last request, the next attempt keeps the nonce.
+    /// Takes the answer to an attempt that was given up, or to a request after which another one was made: [`Lease::take`]. `is_last`:
+    /// whether no request was made since. An answer without news does not end the attempt under way; one that begins or extends the lease
+    /// does. The store may carry out a request that was made since, so unless this was the last request, the next attempt keeps the nonce.
     ///
     /// ```
     /// # use frazil::lease::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
@@ -263,10 +261,9 @@ impl Lease {
         change
     }
 
-    /// Ends the attempt under way, if an answer to one of its requests, which need not be the last one, says that the window stands as it
-    /// was: the store's clock went back. Or that it is shorter, which no store that keeps its contract says. Returns whether that is so.
-    /// Call it after [`Lease::take_late`], for requests of this attempt only. Without it, callers that ask in turn would each find that
-    /// another one has asked since, and ask again at once.
+    /// Ends the attempt under way if an answer to any of its requests shows the window unchanged (the store's clock went back) or shorter
+    /// (the store breaks its contract). Returns whether it did. Call it after [`Lease::take_late`], for requests of this attempt only.
+    /// Otherwise callers that ask in turn would each see a newer request, and ask again at once.
     ///
     /// ```
     /// # use frazil::lease::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
@@ -299,8 +296,8 @@ impl Lease {
         Some(held.window)
     }
 
-    /// How long after an attempt began the next one is due: the same part of what was left of the window. What is left is nearly
-    /// always the whole window; it is less if this was a retry.
+    /// How long after an attempt began the next one is due: the same part of what was left of the window. Nearly always the whole window is
+    /// left; it is less if this was a retry.
     fn renew_after_ms(&self, answer: &Granted) -> u64 {
         let LeaseTerms { window_ms, renew_after_ms, .. } = self.terms;
         let left_ms = answer.until_ms.saturating_sub(answer.store_now_ms).min(window_ms);
@@ -433,7 +430,7 @@ impl Lease {
         self.has_hurried = false;
     }
 
-    /// The next attempt has another nonce, by which the store tells copies of this holder apart.
+    /// The next attempt has another nonce, so the store can tell copies of this holder apart.
     const fn forget_nonce(&mut self) {
         if self.terms.has_copies {
             self.nonce = None;

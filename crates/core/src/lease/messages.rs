@@ -7,8 +7,7 @@ use crate::mint::Window;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grant(pub u128);
 
-/// Random bits for one call, which must come from the kernel: a copy of a process that draws from a generator of its own would
-/// draw the same.
+/// Random bits for one call, which must come from the kernel: a copy of a process with its own generator would draw the same.
 ///
 /// ```
 /// let random = frazil::lease::LeaseRandom { grant: 1, nonce: 2 };
@@ -25,7 +24,7 @@ pub struct LeaseRandom {
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Request {
-    /// Nothing for so long.
+    /// Nothing for that long.
     Wait {
         /// Milliseconds of monotonic time.
         ms: u64,
@@ -48,12 +47,12 @@ pub enum Request {
         /// The end of the window as far as this holder knows.
         until_ms: u64,
     },
-    /// Have the store compare its incarnation and raise its fence, then call [`Lease::fenced`](super::Lease::fenced).
+    /// Ask the store to compare its incarnation and raise its fence, then call [`Lease::fenced`](super::Lease::fenced).
     Fence {
         /// Whether the store was found to have lost a write.
         behind: bool,
     },
-    /// Nothing any more: the lease is closed.
+    /// Nothing more: the lease is closed.
     Nothing,
 }
 
@@ -71,7 +70,7 @@ pub struct Release {
     pub node: u64,
     /// From when the node id is free.
     pub until_ms: u64,
-    /// The end of the window that is given up. A store that has a later one granted it to a copy of this holder, which uses it.
+    /// The end of the window that is given up. If the store has a later one, it granted that to a copy of this holder.
     pub held_until_ms: u64,
 }
 
@@ -101,17 +100,17 @@ pub struct Granted {
 pub enum Refusal {
     /// The lease cannot be renewed: another holder has the node id, or a copy of this one renewed first, or a fence passed.
     Lost,
-    /// No node id is free, and the next one is after `retry_after_ms`. Or the lease that was asked for was renewed since
-    /// (`retry_after_ms` is 0), so the request came late or from a copy of the holder. Another lease is asked for.
+    /// No node id is free, and the next one is after `retry_after_ms`. Or the requested lease was renewed since (`retry_after_ms` is 0), so
+    /// the request came late or from a copy of the holder. The next request has another grant.
     Exhausted {
         /// How long until a node id is free, by the store's clock.
         retry_after_ms: u64,
     },
-    /// The store is another one than the scope's record says (a failover, a restore): it must be fenced first.
+    /// The incarnation differs from the scope's record (a failover, a restore): the store must be fenced first.
     Incarnation,
     /// The store has lost a write that this holder knows of: it must be fenced first.
     Behind,
-    /// Nothing that asking again soon would change: another layout, a missing table.
+    /// Asking again soon would not help: another layout, a missing table.
     Rejected,
 }
 
@@ -122,7 +121,7 @@ pub enum Reason {
     Taken,
     /// The fence has not passed, or has passed this window.
     Fenced,
-    /// The store is another one than its record says.
+    /// The incarnation differs from the record.
     Incarnation,
     /// The row is older than this holder knows.
     Behind,
@@ -134,13 +133,12 @@ pub enum Reason {
     Other,
 }
 
-/// How long it is at most until a store without a record is asked again, in milliseconds: somebody makes the record soon after the
-/// error has said how.
+/// The longest time until a store without a record is asked again, in milliseconds. The error says how to make the record, which takes
+/// seconds.
 const RECORD_MADE_MS: u64 = 1000;
 
 impl Refusal {
-    /// What a reason means to a holder that renews its lease, or to one that asks for a node id. `retry_after_ms` is how long it is
-    /// until a node id is free.
+    /// What a reason means to a holder that renews its lease, or to one that asks for a node id. `retry_after_ms`: until a node id is free.
     ///
     /// ```
     /// use frazil::lease::{Reason, Refusal};

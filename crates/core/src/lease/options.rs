@@ -34,8 +34,8 @@ pub struct LeasedOptions {
     /// Whether only calls renew the lease, so that the process may be suspended between any two calls
     /// ([`LeasedGenerator::lease_ms`](super::LeasedGenerator::lease_ms)).
     pub by_calls: bool,
-    /// Whether the scope is the default one, whose IDs share a space with those of static and local generators of the process. A
-    /// node id that such a generator has is then declined.
+    /// Whether the scope is the default one, which shares its ID space with static and local generators of the process. A node id that such
+    /// a generator has is then declined.
     pub default_scope: bool,
 }
 

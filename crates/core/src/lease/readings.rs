@@ -1,8 +1,8 @@
 //! Readings of two clocks, and what they tell about the time of the store.
 
-/// How far the wall clock and monotonic time may drift apart before store time asks the store again, and before a lease that only
-/// calls renew takes it for a suspension, in milliseconds. A suspended machine shows up like that, since monotonic time stands
-/// still meanwhile. The clocks of requests that run at the same time differ by less.
+/// How far the wall clock and monotonic time may drift apart, in milliseconds. Beyond that, store time asks the store again, and a lease
+/// that only calls renew counts it as a suspension. A suspended machine shows up like that, since monotonic time stands still meanwhile.
+/// The clocks of requests that run at the same time differ by less.
 pub const MAX_DRIFT_MS: u64 = 1000;
 
 /// The readings of two clocks, taken together.
@@ -20,7 +20,7 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// What the clocks show at a monotonic time if nobody sets the wall clock or suspends the machine until then.
+    /// The readings at a later monotonic time, if the wall clock is not set and the machine is not suspended until then.
     pub(super) const fn moved_to(self, monotonic_ms: u64) -> Self {
         let passed_ms = monotonic_ms.saturating_sub(self.monotonic_ms);
         Self { wall_ms: self.wall_ms.saturating_add(passed_ms), monotonic_ms }
@@ -50,7 +50,7 @@ pub(super) struct Anchor {
     pub(super) store_ms: u64,
     /// What the clocks show then, from what they showed when the store was asked: so a suspension since counts as drift.
     pub(super) at: Readings,
-    /// Whether a look since then found clocks by which the time of the store is not known. The next answer tells it again.
+    /// Whether readings since then left the time of the store unknown. The next answer tells it again.
     pub(super) is_lost: bool,
 }
 

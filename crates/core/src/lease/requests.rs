@@ -27,8 +27,8 @@ pub struct Asked {
 pub enum Taken {
     /// The lease changed like that.
     Changed(Change),
-    /// The node id is in use in this process otherwise, so the lease was given up ([`Lease::decline`](super::Lease::decline)):
-    /// send this to the store.
+    /// Another generator of this process has the node id, so the lease was given up ([`Lease::decline`](super::Lease::decline)): send this
+    /// to the store.
     Declined(Release),
 }
 
@@ -76,8 +76,8 @@ impl LeasedGenerator {
     }
 
     /// Takes the answer to a request: as [`LeasedGenerator::take`] if it is the last one and its attempt is not over, else as
-    /// [`LeasedGenerator::take_late`]. If an answer to any request of the attempt under way says that the window stands as it was, or
-    /// is shorter, the attempt is over, and the next one waits.
+    /// [`LeasedGenerator::take_late`]. If an answer to any request of the attempt under way does not extend the window, the attempt is
+    /// over, and the next one waits.
     ///
     /// # Errors
     /// Those of [`LeasedGenerator::take`].
@@ -108,8 +108,8 @@ impl LeasedGenerator {
         Ok(taken)
     }
 
-    /// Takes the refusal of a request as [`LeasedGenerator::refuse`]. `None`: the outcome of its attempt counts already, so this
-    /// changes nothing. The next attempt gets the same refusal if it still holds.
+    /// Takes the refusal of a request as [`LeasedGenerator::refuse`]. `None`: the outcome of its attempt is already known, so this changes
+    /// nothing. The next attempt gets the same refusal if it still holds.
     ///
     /// ```
     /// # use frazil::Layout;
@@ -132,7 +132,7 @@ impl LeasedGenerator {
         Some(self.refuse(grant, refusal, monotonic_ms, jitter))
     }
 
-    /// The store was fenced at a request: [`LeasedGenerator::fenced`], unless the outcome of its attempt counts already.
+    /// The store was fenced at a request: [`LeasedGenerator::fenced`], unless the outcome of its attempt is already known.
     ///
     /// ```
     /// # use frazil::Layout;
@@ -153,9 +153,9 @@ impl LeasedGenerator {
         }
     }
 
-    /// A request failed, or its outcome is unknown: [`LeasedGenerator::fail`]. Returns whether that counts: it does once for all
-    /// requests that were under way together. If one of them was answered, only the failure of the last one does, whose nonce may
-    /// still be in use. `None` is the failure of what is no request, such as drawing random numbers for one.
+    /// A request failed, or its outcome is unknown: [`LeasedGenerator::fail`]. Returns whether that counts. It counts once for all requests
+    /// that were under way together. If one of them was answered, only the failure of the last one counts, because its nonce may still be
+    /// in use. `None`: the failure was outside a request, such as in drawing random numbers for one.
     ///
     /// ```
     /// # use frazil::Layout;
@@ -183,8 +183,8 @@ impl LeasedGenerator {
     /// state; one that ended has its state closed.
     ///
     /// If an earlier request may still be answered (it was given up, or several are under way at once), pass its answer to
-    /// [`LeasedGenerator::take_late`]. Here it could cost the lease, as [`Lease::take`](super::Lease::take) says; and the time of
-    /// the store would count from the last request, so a suspension before that would stay hidden from store time.
+    /// [`LeasedGenerator::take_late`]. Here it could cost the lease, as [`Lease::take`](super::Lease::take) says; and store time would
+    /// count from the last request, and miss a suspension before it.
     ///
     /// # Errors
     /// `STORE_REFUSED` if the answer cannot be true: a node id that the layout does not have, or a window that ends before it
@@ -257,8 +257,8 @@ impl LeasedGenerator {
         }
         let number = late.map_or(self.requests, |asked| asked.number);
         let late = late.map(|asked| asked.at);
-        // An answer that extends nothing tells the time too, unless it came twice, or after that to a later request: the store's clock
-        // went back.
+        // An answer that extends nothing, because the store's clock went back, shows the time too, unless it came twice, or after that of a
+        // later request.
         let is_same = change == Change::None && self.lease.held() == Some(Held { node: answer.node, window });
         let tells = is_same && self.anchor.is_some_and(|anchor| number > anchor.number);
         if tells || matches!(change, Change::Begun | Change::Extended) {

@@ -18,7 +18,7 @@ impl Lease {
         self.failures
     }
 
-    /// The attempt failed, or nothing was heard of it in time. What it did is unknown, so the next attempt has the same nonce.
+    /// The attempt failed, or nothing was heard of it in time. Its effect is unknown, so the next attempt has the same nonce.
     ///
     /// ```
     /// # use frazil::lease::{Lease, LeaseRandom, LeaseTerms, Request};
@@ -106,8 +106,8 @@ impl Lease {
         self.due_ms = self.due_ms.saturating_sub(by_ms);
     }
 
-    /// How long until the store has answered the attempt under way or the next attempt begins, at least 1: when a call that was
-    /// refused for want of a lease can first succeed.
+    /// How long until the store has answered the attempt under way or the next attempt begins, at least 1: when a call that was refused
+    /// without a lease can first succeed.
     ///
     /// ```
     /// # use frazil::lease::{Lease, LeaseRandom, LeaseTerms};

@@ -8,8 +8,8 @@ const MAX_TIMEOUT_MS: u64 = 10_000;
 /// Timers take at most 2^31 - 1 ms.
 const MAX_WINDOW_MS: u64 = (1 << 31) - 1;
 
-/// The shortest usual window. What is shorter was meant in seconds: a lease is renewed after a third of its window, and no network is
-/// that fast.
+/// The shortest usual window. Anything shorter was meant in seconds: a lease is renewed after a third of its window, and no network is that
+/// fast.
 pub const MIN_WINDOW_MS: u64 = 1000;
 
 /// How many ticks a window must have at least. Rounding to whole ticks takes up to one at each end.
@@ -52,8 +52,8 @@ impl LeaseTerms {
         Ok(Self { window_ms, renew_after_ms: renew_after_ms.min(window_ms), timeout_ms, has_copies: true })
     }
 
-    /// The usual terms: an attempt may take a tenth of the window, at most ten seconds, and a lease is renewed after a third of it, or
-    /// after half of it if only calls can renew it, since no timer runs between them.
+    /// The usual terms: an attempt may take a tenth of the window, at most ten seconds. A lease is renewed after a third of the window, or
+    /// after half if only calls renew it, since no timer runs between them.
     ///
     /// # Errors
     /// `INVALID_OPTION` if the window is shorter than a second or three ticks, or longer than 2^31 - 1 ms. A window of 30 is one in
@@ -76,8 +76,8 @@ impl LeaseTerms {
         Self::new(window_ms, renew_after_ms, (window_ms / 10).clamp(1, MAX_TIMEOUT_MS), tick_ms)
     }
 
-    /// The same for holders of which no copies are made, such as isolates of Cloudflare Workers: a lease keeps its nonce, so that the
-    /// store takes no request of it for that of a copy, however many are under way.
+    /// The same for holders that are never copied, such as isolates of Cloudflare Workers. A lease keeps its nonce, so the store takes none
+    /// of its concurrent requests for a copy's.
     ///
     /// ```
     /// # use frazil::lease::{Granted, Lease, LeaseRandom, LeaseTerms, Request};

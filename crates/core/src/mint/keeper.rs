@@ -1,8 +1,8 @@
 //! States that are kept outside a registry, and the trait of what keeps them.
 //!
 //! With the feature `std` a state can lie in memory that a [`Keeper`] provides and that processes may share. It has the same word
-//! and cells as any state, and a window whose end the keeper moves: a state file, and later a lease. `state.rs` says how a kept
-//! state is closed and begun anew.
+//! and cells as any state, and a window whose end the keeper moves: a state file. `state.rs` says how a kept state is closed and begun
+//! anew.
 //!
 //! * **No lock, no wait on the minting path**: the generator calls [`Keeper::extend`] only when the window is over.
 //! * Not covered: where the memory comes from, and what makes the end of the window durable. `crates/local` does that for files.

@@ -10,14 +10,8 @@
 //! * **Exact in doubles**: ticks and times are below 2^53; a step is a power of two, so its products are exact below 2^64; and what has 64
 //!   bits is halved: `ToUint32` of a double is exact modulo 2^32. No line exists for a layout whose last tick ends beyond 2^53.
 //! * **Only where the word and the window decide**: not with clock ids, whose cells decide too, nor with keyed starts of the sequence.
-//! * Not covered: who may read and write the state. `abi/line.rs` and `npm/frazil/src/generator/snowflake.ts` say that.
-
-#[cfg(all(feature = "std", not(frazil_loom)))]
-use alloc::sync::Arc;
-#[cfg(all(feature = "std", not(frazil_loom)))]
-use core::any::Any;
-#[cfg(all(feature = "std", not(frazil_loom)))]
-use core::sync::atomic::AtomicU64;
+//! * Not covered: who may read and write the state. `abi/line.rs` says that; `npm/frazil/src/generator` does it, in `snowflake.ts` on
+//!   WebAssembly and in `swap-line.ts` on the addon.
 
 use super::generator::Generator;
 use super::keeper::StateRef;
@@ -107,18 +101,6 @@ impl Line {
     }
 }
 
-/// Memory that TypeScript reads and writes for a line, for as long as the owner exists.
-#[cfg(all(feature = "std", not(frazil_loom)))]
-#[derive(Debug)]
-pub struct LineMemory {
-    /// Where it begins. Its provenance is exposed.
-    pub address: usize,
-    /// How long it is.
-    pub bytes: usize,
-    /// What keeps it.
-    pub owner: Arc<dyn Any + Send + Sync>,
-}
-
 impl Generator {
     /// The line of this generator, and the address of its state, whose first three numbers are the word, the start of the window with 0 for
     /// the start of the sequence, and its end. Of a state that a keeper has, the address only tells it from others; `None` if the keeper
@@ -137,23 +119,6 @@ impl Generator {
                     .then(|| (line, core::ptr::from_ref(atomics.word).addr()))
             }
         }
-    }
-
-    /// The word of the state, and its window: the start with 0 for the start of the sequence, and the end. `None` if a keeper gives nobody
-    /// its memory.
-    #[cfg(all(feature = "std", not(frazil_loom)))]
-    pub(crate) fn line_memory(&self) -> Option<[LineMemory; 2]> {
-        let owner: Arc<dyn Any + Send + Sync> = match &self.state {
-            StateRef::Own(state) => Arc::<State>::clone(state),
-            StateRef::Kept(keeper) => keeper.memory()?,
-        };
-        let atomics = self.state.atomics();
-        // Exposed, since TypeScript reads and writes them.
-        let [word, from, until] = [atomics.word, atomics.origin, atomics.until_ms]
-            .map(|number| core::ptr::from_ref::<AtomicU64>(number).expose_provenance());
-        (until == from + 8).then(|| {
-            [LineMemory { address: word, bytes: 8, owner: Arc::clone(&owner) }, LineMemory { address: from, bytes: 16, owner }]
-        })
     }
 
     /// Counts a reading of the clock that was taken after all others that were counted.

@@ -4,6 +4,8 @@ mod generator;
 mod keeper;
 #[cfg(feature = "abi")]
 mod line;
+#[cfg(all(feature = "abi", feature = "std", not(frazil_loom)))]
+mod line_memory;
 mod machine;
 mod options;
 mod registry;
@@ -18,7 +20,7 @@ pub use keeper::{Keeper, StateFile};
 #[cfg(feature = "abi")]
 pub use line::Line;
 #[cfg(all(feature = "abi", feature = "std", not(frazil_loom)))]
-pub use line::LineMemory;
+pub use line_memory::LineMemory;
 pub use machine::{Block, ClockIds, FastPath, Key, MAX_LEAD_MS, Machine, Outcome, SequenceStart, Window};
 pub use options::GeneratorOptions;
 #[cfg(feature = "abi")]

@@ -50,7 +50,7 @@ pub(crate) struct State {
     word: AtomicU64,
     /// As in [`StateAtomics`]. Here it only grows.
     origin: AtomicU64,
-    /// The end of the window. Only states of leases have one.
+    /// The end of the window. Only states under a session, a lease or a ceiling, have one.
     until_ms: AtomicU64,
     /// The halves of the key: 0 until they are drawn, and unchanged from then on.
     key: [AtomicU64; 2],
@@ -69,8 +69,8 @@ impl State {
         Self::within(geometry, start, Window::OPEN, 0)
     }
 
-    /// The state of a lease. It continues at a tick: a generator that had another lease before issues nothing earlier, unless it
-    /// follows its clock back.
+    /// The state under a session, a lease or a ceiling. It continues at a tick: a generator that had another one before issues nothing
+    /// earlier, unless it follows its clock back.
     #[inline(never)] // one copy in the module instead of one for each caller
     pub(crate) fn within(geometry: &Geometry, start: SequenceStart, window: Window, next_tick: u64) -> Self {
         // Beyond the last tick the shift could overflow.

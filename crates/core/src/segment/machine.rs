@@ -7,11 +7,11 @@
 //! * **Pure**: no I/O, no clock, no entropy; equal calls on equal values give equal results.
 //! * **Increasing**: no number is handed out twice, nor after a larger one. A range that begins below the end of an earlier one is
 //!   refused.
-//! * **Two buffers**: the next range is asked for when a tenth of the current one is used, or as soon as the current one begins
-//!   if, at the rate of the last one, it would be used before the store answers.
+//! * **Two buffers**: the next range is requested when a tenth of the current one is used. If, at the rate of the last one, the current
+//!   range would not last until the store answers, the next is requested when it begins.
 //! * **Steps follow the load**: where a range lasts under `grow_below_ms` the next one is twice as long, where it lasts over
-//!   `shrink_above_ms` half as long ([`SegmentTerms::next_step`]). What is measured is the rate since the
-//!   request before: from one request to the next a part of two ranges is used, which may differ in length.
+//!   `shrink_above_ms` half as long ([`SegmentTerms::next_step`]). The rate is measured since the request before: from one request to the
+//!   next a part of two ranges is used, which may differ in length.
 //! * **No range that is asked for is longer than the longest step**, also if a call wants more: a store that loses an allocation
 //!   skips some multiple of that. Such a call gets several ranges. Only where the store has a longer step for the tag, that is it.
 //! * **Each attempt has a nonce**, which its retries keep, so that a store whose answer was lost answers again with the same range.
@@ -63,7 +63,7 @@ pub struct Segment {
     pub(super) left: u64,
     /// Whether a number of the first of them was drawn.
     pub(super) is_front_begun: bool,
-    /// The last range of which a number was drawn: how many it had, and when that was.
+    /// The last range that a number was drawn from: how many it had, and when that was.
     pub(super) begun: Option<Begun>,
     /// How the range before that was used up.
     pub(super) last_used: Option<Usage>,
@@ -190,7 +190,7 @@ impl Segment {
     pub fn is_short(&self, want: u64) -> bool {
         let is_low = match self.ranges.len() {
             0 => true,
-            // If nobody has drawn from it yet, nobody will miss the next one.
+            // If no number was drawn from it yet, no one will miss the next one.
             1 => self.is_front_begun && self.left < self.ask_below,
             _ => false,
         };
@@ -272,7 +272,7 @@ impl Segment {
         self.outstanding = false;
     }
 
-    /// How many ranges the numbers are in that are not handed out. `ahead`: how many of those that were drawn are not.
+    /// How many ranges have numbers that are not handed out. `ahead`: how many of the drawn numbers are not.
     #[must_use]
     pub fn buffers(&self, ahead: u64) -> u64 {
         self.ranges.len() as u64 + u64::from(self.is_rest_drawn && ahead > 0)

@@ -17,7 +17,7 @@ pub enum SegmentRequest {
     Allocate {
         /// How many numbers; `None`: as many as the store has for the tag.
         count: Option<u64>,
-        /// What the range must not begin below: the end of all that was allocated to this segment. If the counter of the store is
+        /// The least number at which the range may begin: the end of all that was allocated to this segment. If the counter of the store is
         /// below it, the store has lost an allocation.
         above: u64,
         /// The attempt. A store that has carried it out answers with the same range again.

@@ -1,11 +1,11 @@
-//! How long a caller that lacks numbers waits for the answers to other callers' tries, where no caller can wait for the answer itself:
-//! requests to a Cloudflare Worker.
+//! How long a caller that lacks numbers waits for other callers' tries, where no caller can wait for the answer itself: requests to a
+//! Cloudflare Worker.
 //!
 //! * **Each try of an attempt has twice the time of the one before**, so that a slow store gets few. Then another caller makes one beside
 //!   it.
 //! * **After an answer, the other tries of the attempt have a while to end** before the next attempt begins: the store remembers one
-//!   attempt of each process, so a try that it carries out later takes another range, which nobody hands out, and another try of the
-//!   next attempt does not find its range any more. Both cost numbers, at most two ranges; waiting for it longer would cost time.
+//!   attempt of each process. So a try that it carries out later takes another range, which is never handed out, and a second try of the
+//!   next attempt no longer finds its range. Both cost numbers, at most two ranges; waiting for it longer would cost time.
 //! * **The time is the latest that a caller saw**: the clocks of two requests differ.
 
 use super::terms::TIMEOUT_MS;

@@ -45,7 +45,7 @@ impl SegmentRange {
     pub(super) const fn split(&mut self, count: u64) -> Self {
         let taken = Self { count, ..*self };
         self.count -= count;
-        // What is behind the last number is never handed out.
+        // Numbers behind the last one are never handed out.
         self.first = self.first.saturating_add(self.stride.saturating_mul(count));
         taken
     }

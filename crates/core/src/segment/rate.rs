@@ -2,7 +2,7 @@
 
 use super::terms::SegmentTerms;
 
-/// A range of which a number was drawn.
+/// A range that a number was drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Begun {
     pub(super) size: u64,
@@ -47,9 +47,8 @@ impl Step {
     }
 }
 
-/// The next range is asked for when fewer numbers than this are left of a range of `count`: nine tenths, or more if, at the rate of
-/// the last range (so many numbers in so many milliseconds), that would be used up in twice the time that the store takes to
-/// answer.
+/// The next range is asked for when fewer numbers than this are left of a range of `count`: nine tenths, or more if that, at the rate of
+/// the last range, would be used up in twice the time that the store takes to answer.
 pub(super) fn ask_below(count: u64, used: Option<Usage>, fetch_ms: u64) -> u64 {
     let usual = count - count.div_ceil(10);
     let Some(Usage { numbers, lasted_ms }) = used else { return usual };

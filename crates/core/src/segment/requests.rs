@@ -48,9 +48,9 @@ impl Segment {
         self.request(monotonic_ms, want, ahead, random, false)
     }
 
-    /// As [`Segment::ask`], for a caller that lacks numbers and cannot wait for the answer to another one's try: while a try is under
-    /// way and its time is not over, another one of the same attempt is to be made beside it. The first answer of all is taken. Only
-    /// the failure that [`Segment::failed`] is told of first counts.
+    /// As [`Segment::ask`], for a caller that lacks numbers and cannot wait for the answer to another one's try: while a try is under way
+    /// and its time is not over, another one of the same attempt is to be made beside it. The first answer of all is taken. Only the first
+    /// failure passed to [`Segment::failed`] counts.
     ///
     /// ```
     /// # use frazil::segment::{Segment, SegmentRequest, SegmentTerms};
@@ -158,7 +158,7 @@ impl Segment {
         patient_ms.max(self.rest_ms(monotonic_ms))
     }
 
-    /// How long the pause after a failure lasts still; 0 while a try is under way.
+    /// How much of the pause after a failure is left; 0 while a try is under way.
     ///
     /// ```
     /// # use frazil::segment::{Segment, SegmentTerms};
@@ -215,8 +215,8 @@ impl Segment {
         self.take(answer, monotonic_ms)
     }
 
-    /// The try failed, or nothing was heard of it in time. What it did is unknown, so the next one is of the same attempt, after a
-    /// pause that doubles with each failure. If a try began more than 5 s after it was due, because nobody asked, the failures before it
+    /// The try failed, or nothing was heard of it in time. Its effect is unknown, so the next one is of the same attempt, after a pause
+    /// that doubles with each failure. If a try began more than 5 s after it was due, because there were no callers, the failures before it
     /// do not count. `jitter` is any random number.
     ///
     /// ```
@@ -237,7 +237,7 @@ impl Segment {
         // A try whose time passed while the process was stopped failed then: the next one need not wait again.
         let over_ms = if self.outstanding { self.try_began_ms.saturating_add(TIMEOUT_MS) } else { monotonic_ms };
         self.outstanding = false;
-        // Where nobody asked for longer than the longest pause, what failed before says nothing of the store now.
+        // Without callers for longer than the longest pause, earlier failures say nothing about the store now.
         if self.try_began_ms.saturating_sub(self.due_ms) > MAX_BACKOFF_MS {
             self.stats.failures = 0;
         }
@@ -247,7 +247,7 @@ impl Segment {
     }
 
     /// The try with this number failed. Returns whether that counts: the first failure of those made beside each other does, if no later
-    /// one has begun after it and the attempt is not over. What was no try has the number 0, and counts. See [`Segment::fail`].
+    /// one has begun after it and the attempt is not over. A failure outside a try has the number 0, and counts. See [`Segment::fail`].
     ///
     /// ```
     /// # use frazil::segment::{Segment, SegmentTerms};
@@ -263,8 +263,8 @@ impl Segment {
         self.ended(number, monotonic_ms, jitter, u32::MAX)
     }
 
-    /// As [`Segment::failed`], if the store refused: somebody has to change something, such as to make the record of the tag, and the
-    /// next try follows within a second, however often that was so.
+    /// As [`Segment::failed`], if the store refused: a person has to act, such as make the record of the tag. The next try follows within a
+    /// second, however often that was so.
     ///
     /// ```
     /// # use frazil::segment::{Segment, SegmentTerms};

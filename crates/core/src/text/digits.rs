@@ -97,8 +97,7 @@ pub(super) static BASE64_URL_PAIRS: [[u8; 2]; 64 * 64] = pairs(&BASE64_URL);
 pub(super) static BWMARRIN_BASE32_PAIRS: [[u8; 2]; 32 * 32] = pairs(&BWMARRIN_BASE32);
 pub(super) static BWMARRIN_BASE58_PAIRS: [[u8; 2]; 58 * 58] = pairs(&BWMARRIN_BASE58);
 
-/// Writes the low digits of a number, as many as there is room for. The number of pairs is part of the type, so that the divisor
-/// is a constant for the compiler.
+/// Writes the low digits of a number that fit. The number of pairs is part of the type, so that the divisor is a constant for the compiler.
 pub(super) fn write<const PAIRS: usize>(pairs: &[[u8; 2]; PAIRS], mut number: u64, text: &mut [u8]) {
     for place in text.rchunks_mut(2) {
         // A remainder of a division by PAIRS is always the index of a pair.

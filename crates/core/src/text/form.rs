@@ -38,7 +38,7 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 pub enum TextForm {
     /// Hexadecimal in lower case, 16 characters.
     Hex,
-    /// Crockford's base 32 in upper case, 13 characters, of which the first is `0` to `F`.
+    /// Crockford's base 32 in upper case, 13 characters, the first one `0` to `F`.
     Base32,
     /// The base 58 of Bitcoin, 11 characters: no two of its digits look alike. Its digit for zero is `1`.
     Base58,

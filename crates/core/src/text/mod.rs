@@ -15,9 +15,9 @@
 //! links.
 //!
 //! * **Any ID**: the forms hold every number of 64 bits, whatever its layout.
-//! * **In order**: the alphabets ascend in ASCII, so fixed texts sort byte by byte as their numbers do, except those of
-//!   `Base64Url` and of the two of bwmarrin. Short texts do not, since a longer one can sort before a shorter one; nor do texts
-//!   under a collation that folds case.
+//! * **In order**: the alphabets ascend in ASCII, so fixed texts sort byte by byte as their numbers do, except with `Base64Url` and
+//!   bwmarrin's two forms. Short texts do not, since a longer one can sort before a shorter one; nor do texts under a collation that folds
+//!   case.
 //! * **One text for each ID**: only the text that is written is read, except by `Crockford`. Other case, other width, blanks,
 //!   signs and numbers of more than 64 bits are refused with the [position](crate::Error::position); nothing is trimmed, folded or wrapped.
 //! * **No allocation** except for a `String` that is returned, and nothing here can panic.

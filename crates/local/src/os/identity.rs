@@ -1,4 +1,4 @@
-//! The identity of a file, by which a copy or a successor is told from the file.
+//! The identity of a file, which tells it from a copy or a successor.
 
 /// The identity of a file. Inode numbers are reused, so one of the last two fields tells a file from a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl, posix_fallocate};
 use nix::libc;
-use nix::sys::mman::{MRemapFlags, MapFlags, ProtFlags, mmap_anonymous, mremap, munmap};
+use nix::sys::mman::{MRemapFlags, MapFlags, ProtFlags, mmap_anonymous, mprotect, mremap, munmap};
 use nix::sys::stat::{FileStat, fstat, lstat};
 use nix::sys::statfs::{Statfs, fstatfs};
 
@@ -127,6 +127,21 @@ pub(crate) fn replace_memory(start: *mut u8, length: usize, fill: impl FnOnce(*m
         let _: Result<(), Errno> = unsafe { munmap(copy, length) };
     }
     moved.is_ok()
+}
+
+/// Replaces a mapping, in one step, by zeros of this process. It needs no memory: none counts before it is written. `false` if they cannot
+/// be written, or if the mapping is as it was.
+pub(crate) fn replace_by_zeros(start: *mut u8, length: usize) -> bool {
+    let (Some(start), Some(size)) = (std::ptr::NonNull::new(start.cast()), std::num::NonZeroUsize::new(length)) else {
+        return false;
+    };
+    // Not writable at first. Where the kernel counts what can be written (`vm.overcommit_memory=2`), it could remove the mapping, find no
+    // memory, and leave a hole.
+    // SAFETY: the mapping has this length and belongs to the caller, who keeps what is there mapped and has no reference to it.
+    let zeros =
+        unsafe { mmap_anonymous(Some(start.addr()), size, ProtFlags::PROT_READ, MapFlags::MAP_PRIVATE | MapFlags::MAP_FIXED) };
+    // SAFETY: the zeros are there, and are the caller's.
+    zeros.is_ok() && unsafe { mprotect(start, length, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE) }.is_ok()
 }
 
 /// Finds a lock of another open file that conflicts with `record`.

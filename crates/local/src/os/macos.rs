@@ -96,6 +96,11 @@ pub(crate) fn replace_memory(_start: *mut u8, _length: usize, _fill: impl FnOnce
     false
 }
 
+/// As on Linux. Nothing needs it where memory cannot be replaced.
+pub(crate) fn replace_by_zeros(_start: *mut u8, _length: usize) -> bool {
+    false
+}
+
 /// The id of the disk that a file is on, within a boot.
 pub(crate) fn disk_id(file: &File) -> io::Result<u64> {
     Ok(file.metadata()?.dev())

@@ -16,8 +16,8 @@ use super::lock_mode::Mode;
 #[cfg(target_os = "macos")]
 use super::macos::{generation, identity_of_open, identity_of_path, lock_open_file, test_open_file};
 
-/// Opens a file. Links are not followed. A new one is open to its user alone: whoever may read it for a moment can lock its bytes for as
-/// long as it has it open.
+/// Opens a file. Links are not followed. A new one is open to its user alone: a user who may read it for a moment can open it, and then
+/// lock its bytes.
 pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
     // Opened for reading and writing, a pipe does not block.
     OpenOptions::new().read(true).write(true).create_new(new).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(path)
@@ -49,9 +49,9 @@ pub(crate) fn flush_if_on(directory: &File, device: u64) -> io::Result<()> {
     if directory.metadata()?.dev() == device { directory.sync_all() } else { Ok(()) }
 }
 
-/// Opens a new file to those who may make files in its directory, as far as this user may, and to nobody else: it gets the owner and
-/// the group of the directory, and each class of users may read and write it, or neither. Whoever may only read a file can lock its
-/// bytes (`fcntl`), and so keep it from the others.
+/// Opens a new file to those who may make files in its directory, as far as this user may, and to no one else. It gets the owner and the
+/// group of the directory, and each class of users may read and write it, or neither: a user who may only read a file can lock its bytes
+/// (`fcntl`), and so block the others.
 pub(crate) fn share_with_directory(file: &File, directory: &Path) -> io::Result<()> {
     let (made, above) = (file.metadata()?, std::fs::metadata(directory)?);
     let give = |user, group| match fchown(file, user, group) {
@@ -70,7 +70,7 @@ pub(crate) fn share_with_directory(file: &File, directory: &Path) -> io::Result<
 
 /// The mode of a file in a directory with that mode. If the file is not in the group of the directory, its group counts as others.
 fn mode_in(directory: u32, is_in_group: bool) -> u32 {
-    /// Whoever may write and search a directory may make files in it.
+    /// Writing and searching a directory allow making files in it.
     const MAKE: u32 = 0o3;
     let bits = |class: u32| if directory >> class & MAKE == MAKE { 0o6 } else { 0 };
     let others = bits(0);
@@ -199,7 +199,7 @@ mod tests {
     fn a_file_is_open_to_those_who_may_make_files_beside_it_and_nobody_may_only_read_it() {
         let modes = [0o700, 0o755, 0o711, 0o775, 0o770, 0o2770, 0o1777, 0o733, 0o726, 0o500];
         assert_eq!(modes.map(|mode| mode_in(mode, true)), [0o600, 0o600, 0o600, 0o660, 0o660, 0o660, 0o666, 0o666, 0o600, 0o600]);
-        // The group of the file is another than that of the directory.
+        // The group of the file differs from the directory's.
         assert_eq!(
             modes.map(|mode| mode_in(mode, false)),
             [0o600, 0o600, 0o600, 0o600, 0o600, 0o600, 0o666, 0o666, 0o600, 0o600]

@@ -1,11 +1,11 @@
 //! Windows.
 //!
-//! * **A file that is open keeps its name**: it is opened without `FILE_SHARE_DELETE`, so nobody can delete, rename or replace it,
-//!   nor rename a directory above it. A drive letter or a junction can still be switched.
-//! * **Locks** belong to the open file, as on Linux. They are mandatory: nobody else can read or write a locked byte. The bytes
-//!   that are locked lie beyond the end of the file. A lock cannot be asked for without trying to take it, and changing one takes
-//!   two steps. After a crash the system releases locks with a delay; until then the file counts as in use, and its mapping is
-//!   current, because the boot is the same.
+//! * **A file that is open keeps its name**: it is opened without `FILE_SHARE_DELETE`, so no one can delete, rename or replace it, nor
+//!   rename a directory above it. A drive letter or a junction can still be switched.
+//! * **Locks** belong to the open file, as on Linux. They are mandatory: no one else can read or write a locked byte. The bytes that are
+//!   locked lie beyond the end of the file. A lock cannot be asked for without trying to take it, and changing one takes two steps. After a
+//!   crash the system releases locks with a delay; until then the file counts as in use, and its mapping is current, because the boot is
+//!   the same.
 //! * **There is no boot id**, so the mapped state is used only while another process is attached. After the last process has
 //!   crashed, the next one begins at the ceiling. `GetTickCount64` is no substitute: fast startup and hibernation continue it.
 //! * **A directory cannot be locked**, so a start while no process is attached waits.
@@ -84,8 +84,8 @@ pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
     retrying(&[ERROR_SHARING_VIOLATION], || options.open(path))
 }
 
-/// Gives a file, which is not open, another name in its directory. `AlreadyExists` if the name is taken. A link and the removal of
-/// the first name would not do: nobody can remove any name of a file that another process has opened by then.
+/// Gives a file, which is not open, another name in its directory. `AlreadyExists` if the name is taken. A link and the removal of the
+/// first name would not do: if another process has opened the file by then, none of its names can be removed.
 pub(crate) fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
     let [from, to] = [temporary, path].map(wide);
     retrying(&[ERROR_SHARING_VIOLATION, ERROR_ACCESS_DENIED], || {
@@ -104,7 +104,7 @@ fn wide(path: &Path) -> Vec<u16> {
         Some(Component::Prefix(prefix)) => Some(prefix.kind()),
         _ => None,
     };
-    // What follows the prefix has backslashes and no dots: `std::path::absolute` made it.
+    // The rest after the prefix has backslashes and no dots: `std::path::absolute` made it.
     let (verbatim, skipped) = match prefix {
         Some(Prefix::Disk(_)) => (r"\\?\", 0),
         Some(Prefix::UNC(..)) => (r"\\?\UNC\", 2),
@@ -140,8 +140,8 @@ pub(crate) fn lock_directory(_directory: &File, _byte: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether another open file holds an exclusive lock on any of `count` bytes. Windows shows that only to who tries to take the lock, so
-/// the caller sees to it that nobody else tries meanwhile; `file` itself must hold none of them.
+/// Whether another open file holds an exclusive lock on any of `count` bytes. Windows shows that only by an attempt to take the lock, so
+/// the caller ensures that no one else tries meanwhile; `file` itself must hold none of them.
 pub(crate) fn is_locked(file: &File, from: u64, count: u64, held: Mode) -> io::Result<bool> {
     if held != Mode::Exclusive {
         return Err(io::ErrorKind::Unsupported.into());
@@ -177,6 +177,11 @@ pub(crate) const REPLACES_MEMORY: bool = false;
 
 /// Not supported, so name locks are held until the process ends.
 pub(crate) fn replace_memory(_start: *mut u8, _length: usize, _fill: impl FnOnce(*mut u8)) -> bool {
+    false
+}
+
+/// As on Linux. Nothing needs it where memory cannot be replaced.
+pub(crate) fn replace_by_zeros(_start: *mut u8, _length: usize) -> bool {
     false
 }
 

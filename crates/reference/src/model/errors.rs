@@ -67,7 +67,7 @@ impl Rule {
     pub(crate) const FIELD_ABSENT: Self = Self("must be left out, since the layout does not have this field");
     pub(crate) const FIELD_ABOVE: Self = Self("must be given, since it lies above the time");
     pub(crate) const FIELD_BELOW: Self = Self("must be left out, since it lies below the time");
-    pub(crate) const NOTHING_UNORDERED: Self = Self("must not lie above the time");
+    pub(crate) const NOTHING_UNORDERED: Self = Self("IDs of this layout are not ordered by time");
     pub(crate) const TICK_START: Self = Self("must be the first millisecond of a tick of {min} ms");
     pub(crate) const FROM_AFTER_TO: Self = Self("must not be after to, which is {max}");
     pub(crate) const NOT_SECONDS: Self = Self("must be Unix milliseconds");

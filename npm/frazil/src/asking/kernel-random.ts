@@ -18,7 +18,7 @@ let whyCopied: string | undefined;
 /** What is wrong with the numbers that were drawn last, if a clone of this process can draw them too. */
 export const copiedHint = (): string | undefined =>
   whyCopied &&
-  `a clone of this process can repeat its IDs: /dev/urandom cannot be read (${whyCopied}), so the clone draws the same random numbers. Allow that, or install the native addon`;
+  `a clone of this process can repeat its IDs, since /dev/urandom cannot be read (${whyCopied}). Let this process read it, or install the native addon.`;
 
 /** Eight random numbers for a call of the core, if it needs some. Only one that asks the store must have them from the kernel. */
 export function randomFor(backend: Backend, isAsking: boolean): Uint32Array | undefined {

@@ -216,9 +216,12 @@ export const saidOf = (field: string, rule: string, shown: string): string =>
   // By a function, as above.
   /^must /.test(rule) ? `${field} ${rule.replace(/\n|$/, (end) => `, got ${shown}${end}`)}` : rule;
 
-/** The text of a refusal that ends by waiting: `said`, and a hint that begins with the time. */
-const retryText = (said = "", retryAfterMs: number): string =>
-  said.replace(/\n|$/, `\nRetry after ${retryAfterMs} ms. `);
+/** The text of a refusal that ends by waiting: `said`, and a hint that begins with the time, rounded up. */
+function retryText(said = "", retryAfterMs: number): string {
+  const [ms, unit] =
+    retryAfterMs < 120_000 ? [1, "ms"] : retryAfterMs < 172_800_000 ? [60_000, "minutes"] : [86_400_000, "days"];
+  return said.replace(/\n|$/, `\nRetry after ${Math.ceil(retryAfterMs / ms)} ${unit}. `);
+}
 
 /** A refusal by the clock that ends by waiting. @internal */
 export function retryError(code: ErrorCode, said: string | undefined, retryAfterMs: number): FrazilError {

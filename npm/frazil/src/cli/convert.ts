@@ -2,8 +2,8 @@
 import type { Command } from "./command.js";
 import type { Flags } from "./flags.js";
 import { formOf } from "./forms.js";
+import { hintFor } from "./hints.js";
 import { answerArguments, answerLines, readsLines } from "./input.js";
-import { hintFor } from "./likely-inputs.js";
 import { UsageError } from "./usage-error.js";
 
 const READER = { command: "convert", example: "convert 1541815603606036480 --as base62" };

@@ -1,14 +1,13 @@
 /** `npx frazil decode`: the fields of IDs. */
-import type { Decoded, Layout } from "frazil";
+import { type Decoded, Layout } from "frazil";
 import { wallClock } from "../base/clock.js";
-import { whyNot } from "../likely/layouts.js";
+import { readingsOf, whyNot } from "../likely/layouts.js";
 import { fieldsOf, layoutOf } from "./chosen-layout.js";
 import type { Command } from "./command.js";
 import type { Flags } from "./flags.js";
 import { formOf, withoutN } from "./forms.js";
+import { hintFor } from "./hints.js";
 import { answerArguments, answerLines, readsLines } from "./input.js";
-import { hintFor } from "./likely-inputs.js";
-import { otherReadings } from "./likely-layouts.js";
 import { listText, tableText } from "./output.js";
 
 /** The bits of an ID, field by field. */
@@ -54,6 +53,14 @@ function jsonOf(): (decoded: Decoded) => string {
   const isoOf = isoTimes();
   return (decoded) => JSON.stringify(Object.assign(decoded.toJSON(), { date: isoOf(decoded.timestampMs) }));
 }
+
+/** The layouts besides `default` that can be meant, most likely first, each with the day that it gives. */
+const otherReadings = (id: bigint): string[] =>
+  readingsOf(
+    id,
+    Layout.names.filter((name) => name !== "default").map((name) => [name, Layout.named(name) as Layout]),
+    wallClock(),
+  ).map(({ name, timestampMs }) => `${name} ${new Date(timestampMs).toISOString().slice(0, 10)}`);
 
 /** What is said where the layout was not named, and the ID can be of another one. */
 function guessOf(id: bigint, layout: Layout): [string, string][] {

@@ -2,7 +2,7 @@
 import { fstatSync } from "node:fs";
 import { FrazilError } from "frazil";
 import type { Flags } from "./flags.js";
-import { commandLineOf } from "./likely-inputs.js";
+import { commandLineOf } from "./hints.js";
 import { complain, line, print, told } from "./output.js";
 import { Progress } from "./progress.js";
 import { toldOf } from "./refusal.js";

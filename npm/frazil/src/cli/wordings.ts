@@ -11,7 +11,7 @@ export const WORDINGS: readonly (readonly [RegExp, string])[] = [
   [/ If [^.]*, say so with fileSystem: .*$/, ""],
   [/ ?Or raise startWaitMs: .*$/, ""],
   [/ In Workers, mint in a request\./, ""],
-  [/ ?In tests, use the option now or frazil\/testing \(docs\/guides\/testing\.md\)(, or move it on)?\./, ""],
+  [/ ?In tests, use the option now or frazil\/testing(, or advance the clock)?\./, ""],
   [/^dir must be (given|an absolute)/, "--dir must be $1"],
   [/\{ (?:sql|lua) \} with (an? \w+ expression)/, "$1"],
   [/must be decimal digits, without sign, spaces, leading zeros or n/, "must be digits without sign or leading zeros"],

@@ -5,11 +5,11 @@ import type { ErrorCode } from "../base/errors.js";
 import { SECONDS_END, SECONDS_START } from "../generated/layouts.js";
 import type { Layout } from "../layout/index.js";
 
-/** From how many milliseconds on nobody waits: two clocks differ. */
-export const LONG_WAIT_MS = 3_600_000;
+/** From how many milliseconds on two clocks differ: no lead, start or full sequence takes that long. */
+export const LONG_WAIT_MS = 2000;
 
 /** What a test does about its clock. */
-const IN_TESTS = "In tests, use the option now or frazil/testing (docs/guides/testing.md)";
+const IN_TESTS = "In tests, use the option now or frazil/testing";
 
 /** A time as a date, or as the number that it is if no date has it. */
 function timeText(ms: number): string {
@@ -45,10 +45,10 @@ export function clockText(
   }
   if (code === "TIME_EXHAUSTED")
     return `${shows}, after the last date of the layout, ${timeText(layout.plan().lastDate.getTime())}\nPass another layout, or a later epochMs if it has no IDs yet.`;
-  if (Host.BLOCKS && stoodMs > 0 && retryAfterMs < LONG_WAIT_MS)
-    return `the clock still shows ${timeText(nowMs)} after a wait of ${stoodMs} ms\nIs the clock frozen or faked? ${IN_TESTS}, or move it on.`;
+  if (Host.BLOCKS && stoodMs > 0)
+    return `the clock still shows ${timeText(nowMs)} after a wait of ${stoodMs} ms\nIs the clock frozen or faked? ${IN_TESTS}, or advance the clock.`;
   if (code === "CLOCK_BACKWARD" && retryAfterMs < LONG_WAIT_MS && isFaked())
-    return `${shows}, and was replaced, as by fake timers\n${IN_TESTS}, or move it on.`;
+    return `${shows}, and was replaced, as by fake timers\n${IN_TESTS}, or advance the clock.`;
   if (code !== "CLOCK_BACKWARD" || retryAfterMs < LONG_WAIT_MS) return "";
   const rest = isForgotten ? " Otherwise wait, or use another node id: a restart with this one can repeat IDs." : "";
   return `${shows}, and the next ID is due at ${timeText(nowMs + retryAfterMs)}\nWas the clock ahead, or faked by a test? ${IN_TESTS}.${rest}`;

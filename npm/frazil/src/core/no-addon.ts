@@ -1,7 +1,8 @@
 /** Why no native addon could be loaded: the errors of the attempts, as one error and as one line of text, and what to do. */
 
-export const noAddonError = (causes: readonly unknown[]): AggregateError =>
-  new AggregateError(causes, "no native addon could be loaded");
+/** `undefined` where none was tried, since the environment forbids it. */
+export const noAddonError = (causes: readonly unknown[]): AggregateError | undefined =>
+  causes.length > 0 ? new AggregateError(causes, "no native addon could be loaded") : undefined;
 
 /** The first line of the message of an error. */
 export const firstLine = (error: unknown): string =>
@@ -29,17 +30,16 @@ export function remedyOf(causes: readonly unknown[]): string {
   const { platform, arch } = process;
   const isOneOf = (test: (line: string, code: unknown) => boolean) =>
     causes.some((cause) => test(firstLine(cause), (cause as { code?: unknown } | null)?.code));
-  if (isOneOf((line) => line.startsWith(NONE_FOR)))
-    return "Run on a system that has one (docs/reference/platforms.md).";
+  if (isOneOf((line) => line.startsWith(NONE_FOR))) return 'Run on a system that has one. See the page "Platforms".';
   if (isOneOf((line) => line.endsWith(OF_ANOTHER_SYSTEM) || OTHER_LIBC.test(line)))
     return `Install on the system that runs the program, or for it: npm install --os=${platform} --cpu=${arch}${platform === "linux" ? " --libc=glibc (Alpine: musl)" : ""}.`;
   if (isOneOf((line) => line.startsWith("Dynamic require")))
-    return "Give the bundle a require by esbuild's --banner (docs/guides/bundling.md).";
+    return `Give the bundle a require. With esbuild: --banner:js='import { createRequire } from "node:module"; const require = createRequire(import.meta.url);'`;
   if (isOneOf((line) => line.startsWith("the bundler gives")))
-    return "Let the bundler copy .node files and load them: esbuild --loader:.node=copy, webpack node-loader (docs/guides/bundling.md).";
+    return "Let the bundler copy .node files and load them: esbuild --loader:.node=copy, webpack node-loader.";
   if (isOneOf((_, code) => code === "ERR_DLOPEN_DISABLED"))
     return "Allow addons: node --permission --allow-addons, and not --no-addons.";
   if (isOneOf((_, code) => code === "ERR_DLOPEN_FAILED"))
-    return "Remove what keeps this system from loading the one that is installed (docs/reference/platforms.md).";
-  return 'Install without --omit=optional. In a bundle keep frazil external, or write import "frazil/native" first (docs/guides/bundling.md).';
+    return 'The addon is installed, and this system cannot load it. See the page "Platforms".';
+  return 'Install without --omit=optional. In a bundle keep frazil external, or write import "frazil/native" first.';
 }

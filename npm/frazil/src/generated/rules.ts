@@ -21,7 +21,7 @@ export enum Rule {
   FIELD_ABSENT = "must be left out, since the layout does not have this field",
   FIELD_ABOVE = "must be given, since it lies above the time",
   FIELD_BELOW = "must be left out, since it lies below the time",
-  NOTHING_UNORDERED = "must not lie above the time\nCompare the times of the IDs instead.",
+  NOTHING_UNORDERED = "IDs of this layout are not ordered by time\nCompare the times of the IDs instead.",
   TICK_START = "must be the first millisecond of a tick of {min} ms",
   TIME_RANGE = "must be whole Unix milliseconds from {min} to {max}",
   ID_RANGE = "must be an ID from 0 to {max}",
@@ -54,6 +54,6 @@ export enum Rule {
   NOT_SECONDS = "must be Unix milliseconds\nIs it in seconds?",
   WINDOW_LENGTH = "must be an integer from {min} to {max} (ms)\nA window has at least a second, and at least three ticks.",
   NODE_GIVEN = "must be given\nOne machine: Snowflake.local(). Several: await lease(store), or number the machines. Workers: await leased(env.FRAZIL, ctx).",
-  COUNT_REACH = "must be at most {max}\nThe lead and the wait give no more at once. nextManyAsync() may wait up to maxAsyncWaitMs.",
+  COUNT_REACH = "must be at most {max}\nThe lead and the wait (maxWaitMs, or maxAsyncWaitMs with await) give no more at once.",
   KNOWN_START = "must be \"zero\", \"random\" or \"wrap\"",
 }

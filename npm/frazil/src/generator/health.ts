@@ -1,5 +1,6 @@
 /** Statistics and health of a generator: `stats()` and `health()`. */
 import { Host } from "#binding";
+import { wallClock } from "../base/clock.js";
 import type { FrazilError } from "../base/errors.js";
 import type { Backend } from "../core/boundary.js";
 import type { Port } from "../core/port.js";
@@ -109,26 +110,29 @@ function copiesHere(): string | undefined {
 }
 
 const isolateWarning = (node: number | "none"): string =>
-  `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`;
+  `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others\nUse leased() or, in a Durable Object, durable() of frazil/workers. Or pass unshared: true if no other isolate has it.`;
 
 function pageWarning(node: number | "none"): string | undefined {
   if (!isInPage()) return undefined;
   if (isInWorker()) return isolateWarning(node);
-  return `node is ${node} in a page: tabs and workers with one node id repeat each other's IDs. Mint on your server, or give each tab its own and pass unshared: true`;
+  return `node is ${node} in a page: tabs and workers with one node id repeat each other's IDs\nMint on your server, or give each tab its own node id and pass unshared: true.`;
 }
 
 const edgeWarning = (node: number | "none"): string =>
-  `node is ${node} in an edge route: it shares nothing with the server and with other edge routes, and each one with it repeats the IDs of the others. Mint in a route that runs on Node, or pass unshared: true if nothing else has it`;
+  `node is ${node} in an edge route: it shares nothing with the server and with other edge routes, and each one with it repeats the IDs of the others\nMint in a route that runs on Node, or pass unshared: true if nothing else has it.`;
 
 function copiesWarning(node: number | "none"): string | undefined {
   const copies = copiesHere();
   return (
     copies &&
-    `node is ${node} in one of ${copies}, which repeat each other's IDs if they have one node id. Use Snowflake.local(), or give each its own and pass unshared: true`
+    `node is ${node} in one of ${copies}, which repeat each other's IDs if they have one node id\nUse Snowflake.local(), or give each its own node id and pass unshared: true.`
   );
 }
 
-/** What is wrong with a static node id where a program runs in several places that share nothing, as far as that is known. @internal */
+/**
+ * What is wrong with a static node id where a program runs in several places that share nothing, as far as that is known, and after a
+ * line break what to do. @internal
+ */
 export const staticNodeWarning = (node: number | "none"): string | undefined =>
   Host.FILES
     ? copiesWarning(node)
@@ -141,6 +145,13 @@ export const staticNodeWarning = (node: number | "none"): string | undefined =>
 /** Whether a call of a generator with a state file would wait for a process that raises the ceiling and does not get ready. @internal */
 export const isObstructed = ({ binding: { calls, frame } }: Port, handle: number, now: number): boolean =>
   CODES[calls.health(frame, handle, numberOrNaN(now))] === "LEASE_EXPIRED";
+
+/** The state of a generator that was closed: nothing is asked of the core, nor of the clock. @internal */
+export function closedHealth(refusal: FrazilError, layout: Layout): Health {
+  const endMs = layout.plan().lastDate.getTime() + layout.tickMs - 1;
+  const remainingMs = Math.max(0, endMs - wallClock());
+  return { ok: false, refusal, leadMs: 0, endsAt: new Date(endMs), remainingMs, warnings: [] };
+}
 
 /**
  * The state of a generator at a time. `staticNode`: its node id if nothing but the program keeps others from having it.
@@ -170,7 +181,7 @@ export function readHealth(
   const endsAt = new Date(endMs);
   const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
   const wrong = staticNode === undefined ? undefined : staticNodeWarning(staticNode);
-  if (wrong !== undefined) warnings.push(wrong);
+  if (wrong !== undefined) warnings.push(wrong.replace("\n", ". "));
   // The compiler does not see that there is a refusal exactly if the status is not 0.
   const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings } as Health;
   if (!Host.FILES || file === undefined) return health;
@@ -178,8 +189,8 @@ export function readHealth(
   if (file.distrustedMs > 0) warnings.push(ahead);
   if (file.blind)
     warnings.push(
-      "a directory above the state file may not be read, so a start waits 3 s: let this user read it, or pass another dir",
+      "a directory above the state file may not be read, so a start waits 3 s. Let this user read it, or pass another dir.",
     );
-  if (!file.locked) warnings.push("the state is not locked in memory: raise the limit (ulimit -l, LimitMEMLOCK)");
+  if (!file.locked) warnings.push("the state is not locked in memory. Raise the limit (ulimit -l, LimitMEMLOCK).");
   return { ...health, file };
 }

@@ -11,15 +11,15 @@ export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
   if (Host.FILES) {
     const reasons = reasonsOf(causes);
     why = reasons
-      ? `None could be loaded (${reasons}). ${remedyOf(causes)}`
-      : "FRAZIL_BACKEND=wasm forbids it: unset it.";
+      ? `The addon could not be loaded (${reasons}). ${remedyOf(causes)}`
+      : "FRAZIL_BACKEND=wasm forbids the addon. Unset it.";
   }
   const cure = Host.ISOLATES
     ? "Call await leased(env.FRAZIL, ctx)."
     : "Elsewhere: await lease(store), or new Snowflake({ node }) with a different node id in each process. Workers: await leased(env.FRAZIL, ctx).";
   return new ConfigError(
     "NATIVE_REQUIRED",
-    `Snowflake.local() keeps its state in a file, which takes Node and the native addon\n${why} ${cure}`,
+    `Snowflake.local() keeps its state in a file, which needs Node and the native addon\n${why} ${cure}`,
     Host.FILES ? { cause: noAddonError(causes) } : undefined,
   );
 }

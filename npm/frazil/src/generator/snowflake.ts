@@ -24,6 +24,7 @@ import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } fr
 import { fillArray } from "./fill-array.js";
 import {
   type CoreCounts,
+  closedHealth,
   type Health,
   isObstructed,
   readCounts,
@@ -357,8 +358,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       const wrong = this.#isStatic && !isWarned ? staticNodeWarning(this.#node ?? "none") : undefined;
       if (wrong !== undefined) {
         isWarned = true;
-        if (Host.FILES) process.emitWarning(`frazil: ${wrong}`, { code: "FRAZIL_STATIC_NODE" });
-        else console.warn(`frazil: ${wrong}`);
+        const [fact, detail] = wrong.split("\n") as [string, string];
+        if (Host.FILES) process.emitWarning(`frazil: ${fact}`, { code: "FRAZIL_STATIC_NODE", detail });
+        else console.warn(`frazil: ${fact}. ${detail}`);
       }
     }
     // The node id of a lease is no other generator's, whatever the backend.
@@ -575,13 +577,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /**
-   * After a call of the core: reads the window of the line again, or finds the line, for the calls that follow. Not after the first ID,
-   * unless the line is shared: a program may make a generator for each ID, and its buffers are freed in a later turn only.
+   * After a call of the core: reads the window of the line again, or finds the line, for the calls that follow. Not before
+   * its 65th call, unless the line is shared: see `docs/internals/design.md`.
    */
   #readLine(): void {
     if (Host.FILES) {
       if (this.#swap) readWindow(this.#swap);
-      else if (this.#swap === null && (this.#isStatic || this.#alone + this.#reservations > 1))
+      else if (this.#swap === null && (this.#isStatic || this.#alone + this.#reservations > 64))
         this.#swap = swapLineOf(this.#port as Port, this.#handle, this.#isStatic);
     }
   }
@@ -711,17 +713,18 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   });
 
   /**
-   * The state of the generator, for a health check. Issues no ID.
+   * The state of the generator, for a health check. Issues no ID. After `close()` its `refusal` is `CLOSED`.
    *
-   * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
+   * @throws {ConfigError} `WASM_UNAVAILABLE`.
    * @throws {ClockError} `INVALID_CLOCK`.
    */
   readonly health = (): Health => {
-    this.#requirePort();
+    if (this.#closed) return closedHealth(this.#closedError(), this.layout);
+    const port = this.#requirePort();
     const now = this.#clock();
     this.#session?.read();
     // Checked again: the clock may have closed this generator.
-    const port = this.#requirePort();
+    if (this.#closed) return closedHealth(this.#closedError(), this.layout);
     this.#session?.write?.(port.numbers);
     return readHealth(
       port,
@@ -987,12 +990,15 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#checkCount(lengthOf(target), waitMs);
   }
 
+  #closedError(): FrazilError {
+    return new ConfigError("CLOSED", `close() was called on this generator${this.#session?.closed ?? ""}`);
+  }
+
   /**
    * The port. Call it again after user code has run: that may have closed this generator, or transferred the target.
    */
   #requirePort(call?: MintCall): Port {
-    if (this.#closed)
-      throw new ConfigError("CLOSED", `close() was called on this generator${this.#session?.closed ?? ""}`);
+    if (this.#closed) throw this.#closedError();
     if (this.#port === undefined) throw this.#unavailable;
     const target = call?.target;
     if (target !== undefined && lengthOf(target) < (call as MintCall).length)

@@ -4,9 +4,9 @@
  */
 import { Decoding, keepParts, keyOf } from "#decoding";
 import { ConfigError, DecodeError, type ErrorDetails, refusal } from "../base/errors.js";
+import { FORM_TEXT, UUID, UUID_HINT } from "../base/other-texts.js";
 import { ownOf } from "../base/own-properties.js";
 import { PackageRule } from "../base/package-rules.js";
-import { UUID } from "../base/uuid.js";
 import { KINDS } from "../generated/abi.js";
 import { LAYOUTS, type LayoutParts } from "../generated/layouts.js";
 import { Rule } from "../generated/rules.js";
@@ -129,15 +129,7 @@ const inputHint = (input: unknown): string =>
   Number.isInteger(input)
     ? "\nJSON.parse loses digits above, so keep IDs as text."
     : typeof input === "object" && input
-      ? "\nPass its id. Of an array pass each, or use decodeMany or encodeMany."
-      : "";
-
-/** What a text is that is no ID in decimal digits. As on the command line, what is shorter is rather mistyped. */
-const textHint = (text: string): string =>
-  UUID.test(text)
-    ? "\nThat is a UUID (128 bits), not a Snowflake ID."
-    : /^(?=.*[a-z])\w{8,13}$/i.test(text)
-      ? "\nIs it base62? base62.decode() of frazil/text reads it."
+      ? "\nPass its id. For many, use decodeMany or encodeMany."
       : "";
 
 /** The ID as a `bigint`, exactly. @internal */
@@ -145,7 +137,10 @@ export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput, details
   const refuse = (rule: string) => refusal(DecodeError, "INVALID_ID", "id", input, rule, 0, maxId, details);
   let id = input;
   if (typeof id === "string") {
-    if (!/^(0|[1-9]\d*)$/.test(id)) throw refuse(Rule.ID_TEXT + textHint(id));
+    if (!/^(0|[1-9]\d*)$/.test(id))
+      throw refuse(
+        `${Rule.ID_TEXT}\n${UUID.test(id) ? UUID_HINT : FORM_TEXT.test(id) ? "Is it base62 or hex? frazil/text reads it." : ""}`,
+      );
     // An ID has at most 20 digits. A longer text is cut after 21, since converting it would take long.
     id = BigInt(id.slice(0, 21));
   } else if (typeof id !== "bigint") {

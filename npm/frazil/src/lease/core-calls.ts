@@ -1,6 +1,6 @@
 /**
- * The calls of the core for a lease: what is written to the frame before one, and what is read from it after. What to ask and what an
- * answer means is decided in the core (`crates/core/src/lease`).
+ * The calls of the core for a lease: what is written to the frame before one, and what is read from it after. The core decides what to ask
+ * and what an answer means (`crates/core/src/lease`).
  */
 
 import { digitsAt, writeDigits } from "../asking/digits.js";
@@ -51,7 +51,7 @@ export interface Asked {
   readonly monotonicMs: number;
 }
 
-/** What the core has written after a lease was given up: what to tell the store, if anything. */
+/** The core's output after a lease was given up: what to tell the store, if anything. */
 export function releaseNoteIn(numbers: Float64Array): ReleaseNote | undefined {
   if (numbers[Slot.HAS_RELEASE] !== 1) return undefined;
   return {
@@ -176,8 +176,8 @@ export class LeaseCalls {
   }
 
   /**
-   * Hands an answer of the store to the core, each of whose values is read once. Returns the lease that was answered. What came of it
-   * is in the frame.
+   * Hands an answer of the store to the core, each of whose values is read once. Returns the lease that was answered. The outcome is in the
+   * frame.
    */
   protected take(grant: string, answer: Grant, { number, wallMs, monotonicMs }: Asked): LeaseWindow {
     const { grant: named, node, fromMs, untilMs, storeNowMs } = answer;

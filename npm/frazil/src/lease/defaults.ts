@@ -1,4 +1,4 @@
-/** What options of leases are unless they are given. What is absent here is decided in the core. */
+/** The defaults of lease options. The core decides the others. */
 
 export const LEASE_DEFAULTS = { scope: "default", time: "wall", windowMs: 30_000, renew: "timer" } as const;
 

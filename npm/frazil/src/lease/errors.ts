@@ -30,14 +30,16 @@ export function inWorkers(): string | undefined {
 
 /** What to do if every node id is held. */
 function whenHeld({ isUncopied, manyHere }: LeaseContext): string {
-  if (isUncopied)
-    return "Shorten windowMs, widen the range of node ids, or start a scope, and a column, with a layout that has more node bits.";
-  return inWorkers() ?? manyHere?.() ?? "Stop a holder, or widen the range of node ids.";
+  const instead = "horten windowMs, or begin a scope, and a column, with more node ids.";
+  return isUncopied ? `S${instead}` : (inWorkers() ?? manyHere?.() ?? `Stop a holder, s${instead}`);
 }
 
-/** What to write for the layout that `layoutText` wrote as `text`. */
+/** The name of the layout that `layoutText` wrote as `text`, if it has one. */
+const nameOf = (text: string) => Layout.names.find((name) => layoutText(Layout.named(name)) === text);
+
+/** What to write for such a layout. */
 function toPass(text: string): string {
-  const name = Layout.names.find((name) => layoutText(Layout.named(name)) === text);
+  const name = nameOf(text);
   if (name !== undefined) return `layout: "${name}"`;
   const fields = [...text.matchAll(/ ([a-z]+)(\d+)\b/g)].map(([, kind, bits]) => `{ kind: "${kind}", bits: ${bits} }`);
   const [epochMs, tick] = text.split(" ");
@@ -45,13 +47,15 @@ function toPass(text: string): string {
   return `layout: { epochMs: ${epochMs}, tickMs: ${Number.parseInt(`${tick}`, 10)}, ${unsigned}fields: [${fields.join(", ")}] }`;
 }
 
-/** What is in the way if another generator draws from the same numbers, which it never gives back. */
+const nextFree = (waitMs: number) => `The next one is free in ${waitMs} ms, unless its holder renews it.`;
+
+/** The obstacle if another generator draws from the same numbers, which it never gives back. */
 function sharedMessage({ sharedWith, freeAtMs }: Refusal, waitMs: number, where: string): string {
-  const own =
+  const [own, next] =
     freeAtMs === undefined
-      ? `the scope has no node id ${where}`
-      : `all node ids of the scope are in use ${where}. The next one is free in ${waitMs} ms, unless its holder renews it`;
-  return `${own}, and the layout has none beyond ${sharedWith}\nSee docs/guides/migrating.`;
+      ? [`the scope has no node id ${where}`, ""]
+      : [`all node ids of the scope are in use ${where}`, nextFree(waitMs)];
+  return `${own}, and the layout has none beyond ${sharedWith}\n${next} See the page "Migrating a fleet".`;
 }
 
 /** Why a scope has a fence. */
@@ -68,6 +72,7 @@ export function refusalError(
   const { scope, layout, windowMs } = context;
   const waitMs = Math.max(1, (answer?.freeAtMs ?? 0) - (answer?.storeNowMs ?? 0));
   const wait = { retryable: true, retryAfterMs: waitMs, cause };
+  const initialised = `${answer?.layout}`;
   // A store that refuses a renewal says why this lease ends, and not what another one would get.
   switch (verb === "renew" && answer?.reason === "exhausted" ? undefined : answer?.reason) {
     case "missing":
@@ -75,7 +80,7 @@ export function refusalError(
     case "layout":
       return new LeaseError(
         "LAYOUT_MISMATCH",
-        `the scope ${context.where} was initialised for the layout "${answer.layout}", and this generator has "${layout}"\nPass ${toPass(`${answer.layout}`)}, or initialise another scope, whose IDs go to another column.`,
+        `layout must be "${nameOf(initialised) ?? initialised}" ${context.where}, got "${nameOf(layout) ?? layout}"\nPass ${toPass(initialised)}, or initialise another scope, whose IDs go to another column.`,
         { field: "layout", value: layout },
       );
     case "window":
@@ -97,7 +102,7 @@ export function refusalError(
         );
       return new LeaseError(
         "NODE_IDS_EXHAUSTED",
-        `all node ids are in use ${context.where}. The next one is free in ${waitMs} ms, unless its holder renews it\n${whenHeld(context)}`,
+        `all node ids are in use ${context.where}\n${nextFree(waitMs)} ${whenHeld(context)}`,
         wait,
       );
     case "fenced":
@@ -128,7 +133,7 @@ export function refusalError(
     default:
       return new LeaseError(
         "STORE_REFUSED",
-        `the answer is neither a lease nor a refusal with a known reason, ${context.where}\nSee LeaseStore in docs/reference/stores.md.`,
+        `the answer is neither a lease nor a refusal with a known reason, ${context.where}\nThe interface LeaseStore of frazil/lease has the reasons.`,
         { field: "reason", value: answer?.reason },
       );
   }
@@ -136,6 +141,6 @@ export function refusalError(
 
 /** The error for an operation of the store that took too long. @internal */
 export function timeoutError(verb: string, timeoutMs: number, context: LeaseContext): FrazilError {
-  const within = timeoutMs > 0 ? `within ${timeoutMs} ms` : "yet, and maxAsyncWaitMs is 0, so nothing was waited for,";
+  const within = timeoutMs > 0 ? `within ${timeoutMs} ms` : "at once (maxAsyncWaitMs is 0)";
   return noAnswer(verb, within, context);
 }

@@ -1,4 +1,4 @@
-/** What `health()` and `stats()` of a leased generator tell of its lease. */
+/** The part of `health()` and `stats()` about the lease of a generator. */
 import type { FrazilError } from "../base/errors.js";
 
 /** Counters of a lease, over all node ids that it had. */
@@ -15,7 +15,7 @@ export interface LeaseStats {
 /** The condition of a lease. */
 export interface LeaseHealth {
   readonly scope: string;
-  /** How the store is called. */
+  /** The name of the store. */
   readonly store: string;
   /** Absent while no lease is held. */
   readonly node?: number;

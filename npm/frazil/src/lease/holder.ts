@@ -1,7 +1,7 @@
 /**
  * What the outcome of a request to the store means for a generator and for its listeners: events, counters, the last problem, the
- * condition. How requests are carried is decided by the classes derived from this one: `LeaseTimerDriver` has timers, and one attempt
- * at a time; on Cloudflare Workers each request that is blocked makes its own (`LeaseRequestDriver`).
+ * condition. Derived classes decide how requests are carried: `LeaseTimerDriver` has timers, and one attempt at a time; on Cloudflare
+ * Workers each request that is blocked makes its own (`LeaseRequestDriver`).
  */
 
 import { attempt } from "../asking/attempt.js";
@@ -30,7 +30,7 @@ export interface GeneratorView {
   readonly listeners: Listeners;
 }
 
-/** The numbers of the store's reasons. What they mean is decided in the core; those that it does not tell apart are left out. */
+/** The numbers of the store's reasons. The core decides what they mean; those that it does not tell apart are left out. */
 const REASONS: { readonly [R in RefusalReason]?: LeaseReason } = {
   taken: LeaseReason.TAKEN,
   fenced: LeaseReason.FENCED,
@@ -131,7 +131,7 @@ export abstract class LeaseHolder extends LeaseCalls implements Session {
 
   /** Has the store carry out a request. An answer that comes after its time-out is still used. */
   protected async carry(request: StoreRequest): Promise<void> {
-    // What refuses an answer throws at once: with a promise between, workerd reports an unhandled rejection (2024-09-01).
+    // A refused answer throws at once: with a promise between, workerd reports an unhandled rejection (2024-09-01).
     const error = await this.#attempted(request.verb, request.send, (answer, isGivenUp) =>
       isGivenUp ? this.#usedLate(request, answer) : this.#used(request, answer),
     );
@@ -272,7 +272,7 @@ export abstract class LeaseHolder extends LeaseCalls implements Session {
     this.refusedOfLease(error.code === "LEASE_EXPIRED");
   }
 
-  /** A call was refused for want of a lease. */
+  /** A call was refused because no lease is held. */
   protected abstract refusedOfLease(isExpired: boolean): void;
 
   /** Why the last attempt failed; `undefined` after one that succeeded. */
@@ -308,7 +308,7 @@ export abstract class LeaseHolder extends LeaseCalls implements Session {
     return this.options.windowMs;
   }
 
-  /** What is wrong with the random numbers of grants and nonces, where copies of the host are made. */
+  /** The problem with the random numbers of grants and nonces, where the host may be copied. */
   get randomHint(): string | undefined {
     return undefined;
   }

@@ -132,7 +132,7 @@ async function firstLease<const L extends LayoutInput>(
   try {
     await ids.ready(signal && { signal });
   } catch (error) {
-    // Not awaited: the caller waits no longer than it said. What was granted is released.
+    // Not awaited: the caller waits no longer than it said. A granted lease is released.
     void ids.close();
     throw error;
   }

@@ -50,18 +50,18 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
   }
 
   /**
-   * Resolves when an ID can be minted. With `renew: "calls"` it first has the lease renewed if half of the window is over, and
-   * waits for the answer; if the store does not answer within the time of an attempt (a tenth of the window, at most 10
-   * seconds and `maxAsyncWaitMs`), and the window is not over, it resolves nevertheless. Rejects with the errors of
-   * `lease()`, at the latest after `maxAsyncWaitMs`, and with the reason of the signal. On Workers it is what `leased()` does: a
-   * renewal that is due is begun, and is not waited for.
+   * Resolves when an ID can be minted. With `renew: "calls"` it first has the lease renewed if half of the window is over, and waits for
+   * the answer; if the store does not answer within the time of an attempt (a tenth of the window, at most 10 seconds and
+   * `maxAsyncWaitMs`), it still resolves while the window lasts. Rejects with the errors of `lease()`, at the latest after
+   * `maxAsyncWaitMs`, and with the reason of the signal. On Workers it is what `leased()` does: a renewal that is due is begun, and is not
+   * waited for.
    */
   declare readonly ready: (options?: AsyncOptions) => Promise<void>;
   /**
-   * Ends the lease: waits for the attempt to renew that is under way, closes the state, and tells the store that the node
-   * id is free. Minting throws `CLOSED` at once. If the store cannot be told, there is an event `refused`, and the node id
-   * is free after its window. Without `close()`, as after a crash, nothing repeats either. What `leased()` of `frazil/workers`
-   * returns is shared by all requests of the isolate, so do not call this in one of them; it waits for no attempt of another request.
+   * Ends the lease: waits for the attempt to renew that is under way, closes the state, and tells the store that the node id is free.
+   * Minting throws `CLOSED` at once. If the store cannot be told, there is an event `refused`, and the node id is free after its window.
+   * Without `close()`, as after a crash, nothing repeats either. All requests of the isolate share the result of `leased()` of
+   * `frazil/workers`, so do not call this in one of them; it waits for no attempt of another request.
    */
   declare readonly close: () => Promise<void>;
   /** Counters of this generator and of its lease. */
@@ -81,7 +81,7 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
     return this;
   };
 
-  /** `close()`, for `await using`. What `leased()` of `frazil/workers` returns belongs to the isolate: there it does nothing. */
+  /** `close()`, for `await using`. The result of `leased()` of `frazil/workers` belongs to the isolate: there it does nothing. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

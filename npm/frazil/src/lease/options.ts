@@ -20,15 +20,15 @@ export const NOT_LEASED = "now, unshared";
 export interface LeaseHost {
   /** The names of the options. */
   readonly known: string;
-  /** What they are unless they are given. What is absent here is decided in the core. */
+  /** Their defaults. The core decides the others. */
   readonly defaults: { readonly [option: string]: unknown };
-  /** What `owner` is, if that must be found out. */
+  /** The default of `owner`, if it must be found out. */
   readonly owner?: () => string;
   /** Whether no copies of the host are made. */
   readonly isUncopied: boolean;
 }
 
-/** Options that have a type here, after their checks. `rest` are those of `Snowflake`, which checks them. */
+/** Options that have a type here, after their checks. `Snowflake` checks `rest`, its own options. */
 export interface CheckedLease {
   readonly driven: HolderOptions;
   readonly signal: AbortSignal | undefined;

@@ -1,6 +1,6 @@
 /**
- * Which node id a process asks for first, by its place in a cluster or by the name of its machine. Only a preference: if the
- * node id is taken, another one is granted, and nothing depends on it.
+ * The node id that a process asks for first, by its place in a cluster or the name of its machine. Only a preference: if the node id is
+ * taken, another one is granted, and nothing depends on it.
  */
 
 import { configError, whole } from "../base/errors.js";
@@ -23,8 +23,8 @@ export interface PreferredNodeOptions {
 }
 
 /**
- * The node id to prefer: `NOMAD_ALLOC_INDEX`, else the ordinal of a pod of a StatefulSet or of an indexed Job (`web-3`), else a
- * hash of the host name, each modulo how many node ids there are. `undefined` where there is none of these.
+ * The node id to prefer: `NOMAD_ALLOC_INDEX`, else the ordinal of a pod of a StatefulSet or an indexed Job (`web-3`), else a hash of the
+ * host name, each modulo the number of node ids. `undefined` where there is none of these.
  *
  * ```js
  * const ids = await lease(store, { node: preferredNode() });
@@ -52,7 +52,7 @@ export function preferredNode(options: PreferredNodeOptions = {}): number | unde
   return index === undefined ? undefined : from + (index % (to - from + 1));
 }
 
-/** What may not be read is not there: Deno without permissions throws. */
+/** Anything unreadable counts as missing: Deno without permissions throws. */
 function unlessDenied<T>(read: () => T): T | undefined {
   try {
     return read();

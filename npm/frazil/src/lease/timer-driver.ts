@@ -1,11 +1,11 @@
 /**
- * Carries what the core wants to know to the store, and the answers back, where timers run: in Node, Deno, Bun and browsers. What to
- * ask and what an answer means is decided in the core (`crates/core/src/lease`).
+ * Carries what the core wants to know to the store, and the answers back, where timers run: in Node, Deno, Bun and browsers. The core
+ * decides what to ask and what an answer means (`crates/core/src/lease`).
  *
  * - **One attempt at a time.** An answer that comes after its time-out is still taken.
  * - **Timers do not keep the process alive.** A caller that waits does.
- * - **Where only calls renew, there are no timers but those of calls that wait.** Whatever a call finds due or over, it begins
- *   or gives up; nothing is assumed to run between two calls.
+ * - **Where only calls renew, the only timers are those of calls that wait.** Whatever a call finds due or over, it begins or gives up;
+ *   nothing is assumed to run between two calls.
  * - **A generator that was garbage-collected is not renewed any more**: the driver refers to it weakly.
  */
 
@@ -28,7 +28,9 @@ const dropped =
     ? undefined
     : /* @__PURE__ */ new FinalizationRegistry<LeaseTimerDriver>((driver) => driver.abandon());
 
-/** A thread with more leases than this, of scopes with one name, is told so. Tests and migrations have a few at a time. */
+/**
+ * A thread with more leases than this, in scopes with one name, gets a hint. Tests and migrations have a few at a time.
+ */
 const MANY = 9;
 
 /** Asks the store when the core says so, one attempt at a time. @internal */
@@ -60,7 +62,7 @@ export class LeaseTimerDriver extends LeaseHolder {
   }
 
   override get randomHint(): string | undefined {
-    // Nobody clones a running isolate of Workers.
+    // A running isolate of Workers is never cloned.
     return inWorkers() ? undefined : copiedHint();
   }
 
@@ -215,7 +217,7 @@ export class LeaseTimerDriver extends LeaseHolder {
     dropped?.unregister(this);
     this.#closing = (async () => {
       clearTimeout(this.#timer);
-      // Calls that wait for a lease hear at once that there is none any more, and not after the attempt under way.
+      // Calls that wait for a lease hear at once that it is gone, not after the attempt under way.
       wakeAll(this.#waiting);
       // The caller waits, and the timers of attempts would not keep the process alive, if they have any.
       const hold = setTimeout(() => this.#giveUp(), this.timeoutMs);

@@ -1,5 +1,5 @@
 /** What a text is that was given as an ID: the usual forms, and what is wrong with it. */
-import { UUID } from "../base/uuid.js";
+import { UUID, UUID_HINT } from "../base/other-texts.js";
 
 /** A text of this length that has a letter is rather a form of text than mistyped digits. */
 const SHORTEST_TEXT = 8;
@@ -23,7 +23,7 @@ export const decimalsIn = (text: string): string[] => text.match(/(?<!\d)\d{15,2
 export function otherKind(text: string): string | undefined {
   if (/^\d+(\.\d+)?e\+?\d+$/i.test(text))
     return "It was a JavaScript number, which lost its last digits. Keep IDs as text.";
-  if (UUID.test(text)) return "That is a UUID (128 bits), not a Snowflake ID.";
+  if (UUID.test(text)) return UUID_HINT;
   return undefined;
 }
 

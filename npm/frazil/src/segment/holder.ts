@@ -1,8 +1,8 @@
 /**
- * The numbers of a segment as the core has them, and what the outcome of a request to the store means. When to ask, for how many
- * numbers, and what an answer means is decided in the core (`crates/core/src/segment`). How requests are carried is decided by the
- * classes derived from this one: `SegmentTimerDriver` has timers, and one attempt at a time; on Cloudflare Workers each request that is
- * blocked makes its own try (`SegmentRequestDriver`).
+ * The numbers of a segment as the core has them, and what the outcome of a request to the store means. When to ask, for how many numbers,
+ * and what an answer means is decided in the core (`crates/core/src/segment`). Derived classes decide how requests are carried:
+ * `SegmentTimerDriver` has timers, and one attempt at a time; on Cloudflare Workers each request that is blocked makes its own try
+ * (`SegmentRequestDriver`).
  */
 import { digitsAt, writeDigits } from "../asking/digits.js";
 import { drawRandom, randomFor } from "../asking/kernel-random.js";
@@ -23,13 +23,13 @@ import type { AllocateRequest, Allocation, SegmentStore } from "../stores/segmen
 
 /** What is known of a tag of a store object. @internal */
 export interface TagState {
-  /** The end of all that was allocated to this process. No range begins below it, also that of a later segment. */
+  /** The end of all that was allocated to this process. No range begins below it, not even a later segment's. */
   above: bigint;
   /** The segment that is open, unless it was garbage-collected. */
   open?: Weak<object> | undefined;
 }
 
-/** What leads to the instance of the core that has the ranges: that of generators, or any other, since they share nothing. @internal */
+/** Leads to the instance of the core that has the ranges: that of generators, or any other, since they share nothing. @internal */
 export interface Core {
   port(): Port;
 }
@@ -272,7 +272,7 @@ export abstract class SegmentHolder {
       const isNumber = typeof first === "bigint" && first >= 0n && first < 2n ** 63n - 1n;
       // The core knows what was allocated to this segment alone, and ends an attempt whose range has no numbers.
       isBelow = isNumber && first < state.above;
-      // What the core refuses it counts.
+      // The core counts its refusals.
       call = SegmentCall.STATUS;
       const write = ({ numbers, ids }: Port) => {
         writeDigits(numbers, Slot.NONCE, attempt);
@@ -325,7 +325,7 @@ export abstract class SegmentHolder {
       };
       return this.call(call, write)[Slot.FAILURES];
     } catch {
-      // A clock that a program replaced. What is reported is the failure that came before.
+      // A clock that a program replaced. Then the earlier failure is reported.
       this.nextMs = this.#retryMs = BROKEN_CLOCK_MS;
       return undefined;
     }
@@ -351,9 +351,9 @@ export abstract class SegmentHolder {
     const { problem } = this;
     this.#readNext(SegmentCall.STATUS);
     const left = this.#left + this.ahead;
-    let what = "every number is used";
+    let what = "all numbers are used";
     if (this.#isNew) what = "no number was allocated yet";
-    else if (left > 0) what = `the call wants ${count} numbers, of which ${left} are there,`;
+    else if (left > 0) what = `the segment has ${left} of the ${count} numbers that the call wants,`;
     const why = problem?.message ?? "the store has not answered yet";
     const fewer = !this.#isNew && left > 0 ? " Ask for fewer, or raise maxStep." : "";
     const retryAfterMs = this.#retryMs;

@@ -31,7 +31,7 @@ class QueuedCallers implements Callers {
   readonly opened: Weak<object>;
   waits = 0;
   readonly #waiters: SegmentWaiters;
-  /** What the driver sees of this. It refers to it weakly, so that a segment that nobody uses is garbage-collected. */
+  /** What the driver sees of this. It refers to it weakly, so that an unused segment is garbage-collected. */
   readonly #view: CallersView;
 
   constructor(options: HolderOptions, limitMs: number) {

@@ -1,6 +1,6 @@
 /**
  * The numbers of a tag as a program takes them: `Segment`, and the segment of an isolate of Cloudflare Workers. They differ in their
- * `Callers`: how a call waits, and by which driver the store is asked.
+ * `Callers`: how a call waits, and which driver asks the store.
  */
 
 import type { Weak } from "../asking/weak.js";
@@ -58,8 +58,8 @@ function tagsOf(store: object): Map<string, TagState> {
 }
 
 /**
- * What a call does after it has waited: it returns what it took, or throws. So errors are made where the caller waits, and their
- * stack has its lines.
+ * The rest of a call after its wait: it returns what it took, or throws. So errors are made where the caller waits, and their stack has its
+ * lines.
  *
  * @internal
  */
@@ -72,22 +72,22 @@ export interface Callers {
   readonly isFree: boolean;
   /** How many calls found no number and waited. */
   readonly waits: number;
-  /** What is open as long as this segment is. */
+  /** Open as long as this segment. */
   readonly opened: Weak<object>;
   /** Another range is needed: asks the store soon. Not on the stack of the call, which takes numbers. */
   ask(): void;
-  /** Waits until so many numbers are there, and takes them. The caller calls what this resolves to as soon as it goes on. */
+  /** Waits until that many numbers are there, and takes them. The caller calls what this resolves to as soon as it goes on. */
   wait<T>(count: number, signal: AbortSignal | undefined, take: () => T): Promise<Outcome<T>>;
   /** Ends the calls that wait. */
   end(failed: Outcome<never>): void;
 }
 
-/** What a kind of segment is made of. @internal */
+/** The parts of a kind of segment. @internal */
 export interface SegmentKind {
   readonly core: Core;
   readonly step?: number;
   readonly maxStep: number;
-  /** Which object knows the tags. */
+  /** The object that knows the tags. */
   readonly identity: object;
   callers(options: HolderOptions, limitMs: number): Callers;
 }
@@ -217,7 +217,7 @@ export class SegmentNumbers {
   /** Counters, and why the store was not reached at the last attempt. */
   readonly stats = (): SegmentStats => this.#holder.stats(this.#callers.waits);
 
-  /** Ends it. What is left of its ranges is never handed out, and calls that wait reject with `CLOSED`. */
+  /** Ends it. The rest of its ranges is never handed out, and calls that wait reject with `CLOSED`. */
   readonly close = (): void => {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -296,7 +296,7 @@ export class SegmentNumbers {
     if (isShort) this.#callers.ask();
   }
 
-  /** Waits until so many numbers are there, and takes them. The caller calls what this resolves to. */
+  /** Waits until that many numbers are there, and takes them. The caller calls what this resolves to. */
   #wait<T>(count: number, signal: AbortSignal | undefined, take: () => T): Promise<Outcome<T>> {
     this.#checkOpen();
     return this.#callers.wait(count, signal, take);

@@ -1,9 +1,9 @@
 /**
  * Carries requests for ranges to the store, and the answers back, with timers.
  *
- * - **One attempt at a time.** An answer that comes after its time-out is still taken, unless another try of the attempt was
- *   answered first. A try is given up when the next one has timed out too, so that a store which takes longer than a time-out still
- *   answers, and one that hangs has two tries at most.
+ * - **One attempt at a time.** An answer that comes after its time-out is still taken, unless another try of the attempt was answered
+ *   first. A try is given up when the next one has timed out too. So a store that takes longer than a time-out still answers, and one that
+ *   hangs has at most two tries.
  * - **Timers do not keep the process alive.** A caller that waits does.
  */
 
@@ -132,7 +132,7 @@ export class SegmentTimerDriver extends SegmentHolder {
     this.#failed(this.noAnswer(), underWay.number);
   }
 
-  /** Gives up the tries of an attempt that was answered, or of which nobody wants an answer. */
+  /** Gives up the tries of an attempt that was answered, or whose answer no caller wants. */
   #abort(): void {
     this.#late?.controller.abort(timeOut());
     this.#underWay?.controller.abort();

@@ -4,8 +4,8 @@
  * - **First come, first served**: a call that wants many numbers is not overtaken by those behind it.
  * - **No call fails while its numbers are there**: when its time is over, or when the store refuses, it takes them if it can, also
  *   before calls that came earlier and want more.
- * - **What a call costs does not depend on how many others wait.** (In a `Set`, the first of many is found slowly if those before it
- *   were deleted one by one.)
+ * - **The cost of a call does not depend on how many others wait.** (In a `Set`, the first of many is found slowly if those before it were
+ *   deleted one by one.)
  */
 
 import { onAbort } from "../base/wait.js";
@@ -20,7 +20,7 @@ interface Call {
   readonly end: (failed: Outcome<never>) => void;
 }
 
-/** What a call took, or what it throws. @internal */
+/** The numbers that a call took, or the error that it throws. @internal */
 export function taken<T>(take: () => T): Outcome<T> {
   try {
     const numbers = take();
@@ -46,7 +46,7 @@ export class SegmentWaiters {
   /** How many numbers the calls want together. */
   wanted = 0;
 
-  /** `has`: whether so many numbers are there. `exhausted`: the error for a call that has waited for `limitMs`. */
+  /** `has`: whether that many numbers are there. `exhausted`: the error for a call that has waited for `limitMs`. */
   constructor(has: (count: number) => boolean, limitMs: number, exhausted: (count: number) => unknown) {
     this.#has = has;
     this.#limitMs = limitMs;

@@ -2,9 +2,8 @@
  * What a lease store is: four atomic operations on rows of node ids. Every store in this folder implements this
  * interface, and so can yours: `DocumentStore` makes one of two functions, and `frazil/testing/lease-contract` tests it.
  *
- * A store has one record for each scope (the incarnation, the fence, the longest window, the layout, the range of node
- * ids) and one row for each node id of the scope: `from`, `until`, `grant`, `nonce`, `owner`. All times are Unix
- * milliseconds of the store's clock.
+ * A store has a record for each scope (incarnation, fence, longest window, layout, range of node ids) and a row for each of its node ids:
+ * `from`, `until`, `grant`, `nonce`, `owner`. All times are Unix milliseconds of the store's clock.
  *
  * - **One window at a time**: a node id is granted from the largest `until` that it ever had, and never before.
  * - **Whole answers**: every grant is answered as a whole lease, since an earlier answer may have been lost.
@@ -153,7 +152,7 @@ export interface InitOptions extends ScopeOptions {
 
 /** Grants node ids. Each operation is one atomic step in the store. */
 export interface LeaseStore {
-  /** How the store is called in errors and `health()`, such as `"postgres"`. */
+  /** The name of the store in errors and `health()`, such as `"postgres"`. */
   readonly name: string;
   /**
    * What stands for the store in a cache: two store objects with the same identity are the same store. For a store that is made for
@@ -162,7 +161,7 @@ export interface LeaseStore {
   readonly identity?: object;
   /**
    * Why an operation that is under way may be without an answer, in words for the error of its time-out, such as that the client has no
-   * connection. It asks nobody, and it does not throw.
+   * connection. It makes no request, and does not throw.
    */
   waitsFor?(): string | undefined;
   /**
@@ -179,9 +178,8 @@ export interface LeaseStore {
    * Rows are made on demand, in the order of the node ids, so that a row that was deleted is not mistaken for a new one. A
    * store may ignore a preferred node id that is far beyond the rows that exist (the stores of this package: by 1,024).
    *
-   * Every operation rejects with `STORE_UNAVAILABLE` if it is unknown whether it took place, with `STORE_REFUSED` if the
-   * store must be set up in another way first, with `INVALID_ARGUMENT` for a request that no store can take, and with the
-   * reason of the signal.
+   * Every operation rejects with `STORE_UNAVAILABLE` if it may or may not have taken place. It rejects with `STORE_REFUSED` if the store
+   * must be set up in another way first, with `INVALID_ARGUMENT` for a request that no store can take, and with the reason of the signal.
    */
   acquire(request: AcquireRequest): Promise<Answer>;
   /**
@@ -199,15 +197,14 @@ export interface LeaseStore {
    */
   renew(request: RenewRequest): Promise<Answer>;
   /**
-   * If the row has this `grant` and `row.until <= request.heldUntilMs`: sets `until = max(from, request.untilMs)` and removes
-   * the grant, so that a late renewal fails. The holder has stopped minting before. A later `until` is that of a clone of
-   * the process, which still mints: the node id stays taken. Resolves to whether that was done, and to `false` without tables.
+   * If the row has this `grant` and `row.until <= request.heldUntilMs`: sets `until = max(from, request.untilMs)` and removes the grant, so
+   * that a late renewal fails. The holder has stopped minting before. A later `until` belongs to a clone of the process, which still mints:
+   * the node id stays taken. Resolves to whether that was done, and to `false` without tables.
    */
   release(request: ReleaseRequest): Promise<boolean>;
   /**
-   * Compares the incarnation of the store with that of the record. If they differ, or `behind` is set and the fence is below
-   * `now + windowMaxMs`: stores the incarnation and raises the fence to `now + windowMaxMs + FENCE_MARGIN_MS`. The fence
-   * only grows.
+   * Compares the incarnations of the store and the record. If they differ, or `behind` is set and the fence is below `now + windowMaxMs`:
+   * stores the incarnation and raises the fence to `now + windowMaxMs + FENCE_MARGIN_MS`. The fence only grows.
    *
    * Rejects with `STORE_NOT_INITIALISED` if the scope has no record.
    */

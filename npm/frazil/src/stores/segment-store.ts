@@ -1,5 +1,5 @@
 /**
- * The contract of a store of segments: a counter for each tag, of which processes allocate ranges. No number is allocated twice.
+ * The contract of a store of segments: a counter for each tag, from which processes allocate ranges. No number is allocated twice.
  */
 import type { HostAbortSignal } from "../base/host-types.js";
 
@@ -10,13 +10,13 @@ export interface AllocateRequest {
   /** How many numbers. `undefined`: as many as the store has for the tag, or else 1000, and at most `maxCount`. */
   readonly count: number | undefined;
   /**
-   * How many numbers a range has at most where `count` is `undefined`, since `failoverSkip` is some multiple of that. A store that has
-   * a step of its own for the tag, which others share, keeps to its step.
+   * How many numbers a range has at most where `count` is `undefined`, since `failoverSkip` is some multiple of that. A store with its own
+   * step for the tag, which others share, keeps to it.
    */
   readonly maxCount: number;
   /**
-   * What the range must not begin below: the end of all that was allocated to this process. If the counter is below it, the store has
-   * lost an allocation.
+   * The least number at which the range may begin: the end of all that was allocated to this process. If the counter is below it, the store
+   * has lost an allocation.
    */
   readonly above: bigint;
   /**
@@ -32,7 +32,7 @@ export interface AllocateRequest {
    */
   readonly attempt: string;
   /**
-   * Aborts when nobody waits for the answer any more. Then it is unknown whether the attempt was carried out. The name of its reason is
+   * Aborts when no caller waits for the answer any more. Then it is unknown whether the attempt was carried out. The name of its reason is
    * `TimeoutError`, as with `AbortSignal.timeout()`, if the time is over: then the connection may be broken.
    */
   readonly signal?: HostAbortSignal | undefined;
@@ -55,12 +55,12 @@ export interface Allocation {
 /**
  * A store of segments. `allocate` rejects with `STORE_NOT_INITIALISED`, `STORE_REFUSED` or `STORE_UNAVAILABLE`.
  *
- * What it rejects with decides about calls that wait. An error of this package that is not `retryable` ends their wait: so a
- * `LeaseError` with `STORE_UNAVAILABLE` needs `{ retryable: true }`, since the default is `false`. After any other error, such as
- * that of a driver, the calls wait for the next try, until their time is over.
+ * What it rejects with decides about calls that wait. An error of this package that is not `retryable` ends their wait: so a `LeaseError`
+ * with `STORE_UNAVAILABLE` needs `{ retryable: true }`, since the default is `false`. After any other error, such as a driver's, the calls
+ * wait for the next try, until their time is over.
  */
 export interface SegmentStore {
-  /** How errors call it, such as `"Postgres"`. */
+  /** Its name in errors, such as `"Postgres"`. */
   readonly name: string;
   /** What stands for the store in a cache: two store objects with the same identity are the same store, as with `LeaseStore`. */
   readonly identity?: object;

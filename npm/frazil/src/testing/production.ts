@@ -24,6 +24,6 @@ export function refuseProduction(call: string): void {
   const isStore = call.startsWith("new ");
   const why = isStore ? "no other process sees what it keeps" : "each run has the same IDs";
   const remedy = isStore ? "a store in a database" : "new Snowflake(), Snowflake.local() or lease()";
-  const rule = `must not be "production" where ${call} of frazil/testing is used\nIt is for tests: ${why}. Use ${remedy}.`;
+  const rule = `${call} of frazil/testing is refused if NODE_ENV is "production"\nIt is for tests: ${why}. Use ${remedy}.`;
   throw configError("INVALID_OPTION", "NODE_ENV", "production", rule);
 }

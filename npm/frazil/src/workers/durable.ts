@@ -11,7 +11,7 @@
 import { Layout, type LayoutInput, Snowflake, type SnowflakeOptions } from "frazil";
 import { drawRandom } from "../asking/kernel-random.js";
 import { wallClock } from "../base/clock.js";
-import { configError, type FrazilError, LeaseError } from "../base/errors.js";
+import { configError, type FrazilError, LeaseError, oneLine } from "../base/errors.js";
 import { type Answers, type Port, releaserOf, unclosed } from "../core/port.js";
 import { Slot } from "../generated/abi.js";
 import { CeilingCall, CODES, RULES, SUBJECTS } from "../generated/lease.js";
@@ -60,7 +60,7 @@ const OTHER = "SELECT layout FROM frazil_ceilings WHERE scope = ? AND layout <> 
 
 const ANSWERS: Answers = [CODES, RULES, SUBJECTS];
 
-/** What the storage has for a generator. The core checks it. */
+/** A generator's row in the storage. The core checks it. */
 interface Row {
   readonly mark: unknown;
   readonly untilMs: unknown;
@@ -89,8 +89,8 @@ function tableError(error: unknown): FrazilError {
   )
     return sqlError(error);
   return storeRefused(
-    `the table frazil_ceilings of this object is not the one that durable() makes (SQLite: ${message}): rename yours, or drop it if ` +
-      `nothing needs the IDs that it covers`,
+    `the table frazil_ceilings of this object is not the one that durable() makes (SQLite: ${oneLine(message)})\nRename yours, or ` +
+      "drop it if nothing needs the IDs that it covers.",
     error,
   );
 }
@@ -244,7 +244,7 @@ function spacesOf(ctx: object, storage: ObjectStorage): Spaces {
   return spaces;
 }
 
-/** What the options are unless they are given. `node` and `epochMs` have no default of their own. */
+/** The defaults of the options. `node` and `epochMs` have none here. */
 const DEFAULTS: Options = {
   scope: "default",
   layout: "edge",
@@ -318,7 +318,7 @@ export function durable<const L extends LayoutInput = "edge">(
       "STATE_CONFLICT",
       "layout",
       of,
-      `must be that of the generator that this object has for the scope "${scope}": ${before}`,
+      `must be that of this object's generator for the scope "${scope}", ${before}`,
     );
   }
   const key = `${scope} ${number}`;

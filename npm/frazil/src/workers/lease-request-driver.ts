@@ -1,6 +1,6 @@
 /**
- * Carries what the core wants to know to the store, and the answers back, where each request to the program has I/O of its own and
- * none may wait for that of another: on Cloudflare Workers.
+ * Carries the core's questions to the store, and the answers back, where each request to the program has its own I/O and may not wait for
+ * another's: on Cloudflare Workers.
  *
  * - **No promise, timer or signal is shared between requests** (`sleepUntil`). A request that cannot mint asks the store itself, with
  *   the grant and the nonce of the attempt that others may have under way, and waits for its own answer.
@@ -38,7 +38,7 @@ const ANSWERS: Answers = [{}, {}, {}, /* @__PURE__ */ Object.fromEntries(MEANT)]
 
 /** Asks the store in requests, when the core says so. @internal */
 export class LeaseRequestDriver extends LeaseHolder {
-  /** What the wall clock has shown since the core looked, and until when nothing is due if it does not go back. */
+  /** The wall clock since the core looked, and until when nothing is due if it does not go back. */
   #shownMs = 0;
   #quietUntilMs = 0;
   #isAsking = false;
@@ -148,8 +148,8 @@ export class LeaseRequestDriver extends LeaseHolder {
   }
 
   /**
-   * A lease that is held is renewed beside the request. Where the store refused for good, the request asks it again as soon as that is
-   * due, before it is told what was wrong then: it may be mended.
+   * A lease that is held is renewed beside the request. If the store refused for good, the request asks it again as soon as that is due,
+   * before it gets the earlier reason: it may be mended.
    */
   renewIfDue(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined {
     const isRefused = !this.isClosing && !this.isHeld() && this.problem?.retryable === false;

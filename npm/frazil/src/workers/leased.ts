@@ -42,7 +42,7 @@ export interface WorkersLeaseOptions<L extends LayoutInput = LayoutInput>
   readonly owner?: string;
 }
 
-/** What each option is unless it is given. `node` and `epochMs` have no default of their own. */
+/** The default of each option. `node` and `epochMs` have none here. */
 const DEFAULTS: Options = {
   ...WORKER_LEASE_DEFAULTS,
   layout: "edge",
@@ -215,7 +215,7 @@ function newEntry(store: LeaseStore, options: Options | undefined): Entry {
   const driver = new LeaseRequestDriver(driven);
   const ids = ofIsolate(new LeasedSnowflake<LayoutInput>(rest, driver));
   const layout = options?.["layout"];
-  // What a layout was given as may be changed too.
+  // A layout's definition may be changed too.
   return { ids, driver, options: typeof layout === "object" ? { ...options, layout: Layout.from(layout) } : options };
 }
 

@@ -8,14 +8,14 @@
  * - **One object for each scope**, and one for each tag: `DurableObjectStore` finds it by its name.
  * - **Synchronous**: nothing is awaited between reading and writing, and each operation is a transaction.
  * - **On disk before it is answered**: the runtime holds an answer back until what was written is durable.
- * - **The clock is that of the object**, `Date.now()`.
+ * - **The clock is the object's**, `Date.now()`.
  * - **A new, empty object starts by itself**, with the fence 0: its first `acquire` makes the record. A renewal of a lease that it
  *   does not know proves that it has lost its rows, and has it fenced.
  * - **No incarnation**: a restore to a point in time is not visible to it. Call `fence()` then.
  */
 
 import { wallClock } from "../base/clock.js";
-import { configError, FrazilError } from "../base/errors.js";
+import { configError, FrazilError, oneLine } from "../base/errors.js";
 import type { NodeRange } from "../layout/default-nodes.js";
 import { type Reply, replyOf } from "../stores/durable-object/error-data.js";
 import { isNodeRange, NODES_RULE } from "../stores/durable-object/nodes.js";
@@ -91,7 +91,7 @@ const PLACE = "the storage of this object";
 export function sqlError(error: unknown): FrazilError {
   const { message } = error as Error;
   if (/SQL is not enabled/.test(message)) return storeRefused(SQL_RULE, error);
-  const reported = `the object's SQLite answered ${message}`;
+  const reported = `the object's SQLite answered ${oneLine(message)}`;
   // What SQLite says of a statement, such as one on a table that is another one: it would say so again.
   if (/SQLITE_(ERROR|CONSTRAINT|AUTH|MISMATCH|READONLY|CORRUPT|NOTADB|FULL)/.test(message))
     return storeRefused(
@@ -140,7 +140,7 @@ export class FrazilLeases extends Base {
         // Fenced before any row was made.
         return decideRenew({ ...scope, layout }, undefined, request, moment).answer;
       });
-      // There was a record, or nobody would have a lease: it is lost.
+      // There was a record, or there would be no lease: it is lost.
       return answer ?? { granted: false, reason: "behind", storeNowMs: wallClock() };
     });
   }
@@ -204,7 +204,7 @@ export class FrazilLeases extends Base {
     else if (scope.layout === layout && (scope.nodeFrom < nodes.from || scope.nodeTo > nodes.to))
       throw storeRefused(
         `the object of the scope "${name}" was made for the node ids ${scope.nodeFrom} to ${scope.nodeTo}, and this program asks for ` +
-          `${nodes.from} to ${nodes.to}: give every program of the scope the same option nodes, or use another scope, whose IDs go to another column`,
+          `${nodes.from} to ${nodes.to}\nGive every program of the scope the same option nodes, or use another scope, whose IDs go to another column.`,
       );
   }
 
@@ -212,8 +212,8 @@ export class FrazilLeases extends Base {
     const [other] = this.#ctx.storage.sql.exec(OTHER_SCOPE, record.scope).toArray();
     if (other)
       throw storeRefused(
-        `this object has the scope "${String(other["scope"])}", and was asked for "${record.scope}": each scope has an object of its ` +
-          "own, which DurableObjectStore finds by its name",
+        `this object has the scope "${String(other["scope"])}", and was asked for "${record.scope}"\nEach scope has its own object, ` +
+          "which DurableObjectStore finds by its name.",
       );
     return this.#tables.init(record, INCARNATION);
   }

@@ -1,4 +1,4 @@
-/** What the calls that are made in each request have in common. */
+/** The common part of the calls that are made in each request. */
 
 import { ConfigError, configError, show } from "../base/errors.js";
 import { type Sleeping, sleep, wakeAll } from "../base/wait.js";
@@ -26,7 +26,7 @@ export const keepOf =
     waitUntil(promise);
   };
 
-/** What a call returns in each request belongs to the isolate: `using` in one of them must not close it for all others. */
+/** The result of a call belongs to the isolate: `using` in one of them must not close it for all others. */
 export function ofIsolate<T extends object>(made: T): T {
   Object.defineProperty(made, Symbol.dispose, { value() {}, configurable: true });
   return Object.defineProperty(made, Symbol.asyncDispose, { async value() {}, configurable: true });
@@ -35,8 +35,8 @@ export function ofIsolate<T extends object>(made: T): T {
 /**
  * Waits for what the request has asked of the store itself, for `ms` at most. Resolves to how long that was, in milliseconds.
  *
- * No promise, timer or signal is shared between requests: if a request is cancelled, none of its promises is settled and none of its
- * timers runs, which nobody else notices. The answer counts for other requests too, also if this one does not wait for it to the end.
+ * No promise, timer or signal is shared between requests: if a request is cancelled, none of its promises is settled and none of its timers
+ * runs, and nothing reports it. The answer counts for other requests too, also if this one does not wait for it to the end.
  *
  * `carried` never rejects. @internal
  */
@@ -75,7 +75,7 @@ export const isContext = (second: unknown): second is RequestContext =>
 /** @throws {ConfigError} `STATE_CONFLICT` at module scope. `example` is how to call it. */
 export function requireRequest(used: string, example: string): void {
   try {
-    // What names a lease or an attempt is drawn from here.
+    // The names of leases and attempts are drawn from here.
     crypto.getRandomValues(new Uint8Array(1));
   } catch (cause) {
     const where = "was called at module scope, where a Worker has no clock, random numbers or I/O";
@@ -83,8 +83,8 @@ export function requireRequest(used: string, example: string): void {
   }
 }
 
-/** An option in a message. */
-const textOf = (value: unknown) => (value === undefined ? "which did not give it" : show(value));
+/** What an option must be. */
+const textOf = (value: unknown) => (value === undefined ? "left out" : show(value));
 
 /** What an option means, equal for equal options, with its default if it was not given. */
 type MeaningOf = (name: string, options: Options) => unknown;
@@ -114,6 +114,6 @@ export function checkSame(
 ): void {
   const [name, before] = differenceOf(first, given, meaningOf) ?? [];
   if (name === undefined) return;
-  const rule = `must be as in the first call of ${call}, ${textOf(before)}\nAn isolate has one ${why}.`;
+  const rule = `must be ${textOf(before)}, as in the first call of ${call}\nAn isolate has one ${why}.`;
   throw configError("STATE_CONFLICT", name, given?.[name], rule);
 }

@@ -1,11 +1,11 @@
 /**
- * Carries requests for ranges to the store, and the answers back, where each request to the program has I/O of its own and none may
- * wait for that of another: on Cloudflare Workers. How long one waits for the tries of others is decided in the core
+ * Carries requests for ranges to the store, and the answers back, where each request to the program has its own I/O and may not wait for
+ * another's: on Cloudflare Workers. How long one waits for the tries of others is decided in the core
  * (`crates/core/src/segment/patience.rs`).
  *
- * - **No promise, timer or signal is shared between requests**, only numbers. One request asks the store for what all of them lack, and
- *   the others look from time to time whether it is there. If no answer has come after a while, since the request was cancelled or the
- *   answer was lost, a request that waits asks again, with the same attempt, to which the store answers with the same range.
+ * - **No promise, timer or signal is shared between requests**, only numbers. One request asks the store for what all of them lack, and the
+ *   others look from time to time whether it is there. If no answer has come after a while, since the request was cancelled or the answer
+ *   was lost, a waiting request repeats the attempt. The store answers it with the same range.
  * - **The next range is fetched beside a request**, which does not wait for it.
  */
 
@@ -131,7 +131,7 @@ export class RequestCallers implements Callers {
     this.waits++;
     const { holder } = this;
     const want = { count, untilMs: 0 };
-    // Of this request alone: woken when a try of its own has ended, and when its time is over.
+    // Of this request alone: woken when its own try has ended, and when its time is over.
     const sleeping: Sleeping = new Set();
     let isOver = this.#limitMs === 0;
     const limit = setTimeout(() => {

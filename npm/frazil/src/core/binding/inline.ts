@@ -27,7 +27,7 @@ function isServer(): boolean {
 }
 
 const REMEDY =
-  'Tell the bundler that the program runs on Node (esbuild: --platform=node; Rollup: resolve({ exportConditions: ["node"] })), or keep frazil external (docs/guides/bundling.md).';
+  'Tell the bundler that the program runs on Node (esbuild: --platform=node; Rollup: resolve({ exportConditions: ["node"] })), or keep frazil external.';
 
 /** What a refusal says where this entry is the wrong one. */
 export const wrongEntry = (): string => (isServer() ? `This is the entry of frazil for browsers. ${REMEDY}` : "");

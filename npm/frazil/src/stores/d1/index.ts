@@ -79,7 +79,7 @@ export interface D1Statement {
 export interface D1Binding {
   prepare(query: string): object;
   batch(statements: never[]): Promise<readonly { readonly results: readonly unknown[] }[]>;
-  /** What only a session has, which may read from a replica: it is refused. */
+  /** Only a session has this, and it may read from a replica: it is refused. */
   readonly getBookmark?: never;
 }
 
@@ -104,7 +104,7 @@ const GRANT_ROW = REPLACE_ROW.replace(
 );
 const REPLACE_RENEWED = `${WRITE_RENEWED} ${IF_SAME}`;
 
-/** `acquire`: rows that were never granted, unless somebody else makes them. */
+/** `acquire`: rows that were never granted, unless another client makes them. */
 const MAKE_ROWS = `INSERT INTO frazil_leases (scope, node, from_ms, until_ms)
 WITH RECURSIVE numbers (node) AS (SELECT ? UNION ALL SELECT node + 1 FROM numbers WHERE node < ?)
 SELECT scope, numbers.node, 0, 0 FROM numbers, frazil_scopes WHERE scope = ? AND next_node = ?`;
@@ -415,7 +415,7 @@ function checkBinding(given: unknown): void {
   throw withoutValue("INVALID_ARGUMENT", "database", described(given), rule);
 }
 
-/** Of a table that something else made, or somebody changed. */
+/** Of a table that something else made, or that was changed. */
 const OTHER_TABLE =
   "\nThe table is not as migrate() makes it, and migrate() leaves it as it is. Compare it with the SQL of npx frazil ddl d1.";
 

@@ -11,14 +11,14 @@
  * A scope is a document with its record (`frazil/orders`), one for each node id (`frazil/orders/17`), so that renewals of two holders do
  * not meet, and up to 256 turns (`frazil/orders/turn-0f`). Each is a JSON text of some 200 characters.
  *
- * - **One `replace` decides** each operation: all documents that were decided on must be as they were read, and the server the one that
- *   was read. What changes in between, also by a failover, is not overlooked.
+ * - **One `replace` decides** each operation: all documents that were decided on must be as they were read, and the server the one that was
+ *   read. A change in between, also by a failover, is noticed.
  * - **A grant takes one node id**: an acquisition also changes a turn, chosen by its grant, so an attempt and its retry meet there.
  *
  * Not seen: two functions that do not keep their rules. `frazil/testing/lease-contract` tests them.
  */
 
-import { FrazilError } from "../../base/errors.js";
+import { FrazilError, saidOf } from "../../base/errors.js";
 import type { HostAbortSignal } from "../../base/host-types.js";
 import { untilAborted } from "../../base/wait.js";
 import { SECONDS_END, SECONDS_START } from "../../generated/layouts.js";
@@ -54,7 +54,7 @@ export interface DocumentsRead {
   readonly texts: readonly (string | null)[];
   /** The clock of the server in Unix milliseconds, read after the call began. */
   readonly nowMs: number;
-  /** What tells the server from every other one that may lack its writes: it must not be empty. */
+  /** Differs between the server and every other one that may lack its writes: it must not be empty. */
   readonly incarnation: string;
 }
 
@@ -84,7 +84,7 @@ export interface Documents {
 
 /** The options of a `DocumentStore`. */
 export interface DocumentStoreOptions {
-  /** How the store is called in errors and `health()`. Default: `"document"`. */
+  /** The name of the store in errors and `health()`. Default: `"document"`. */
   readonly name?: string;
   /** What the keys begin with. Default: `"frazil/"`. */
   readonly prefix?: string;
@@ -98,7 +98,7 @@ const PREFIX_RULE = "must be a string of at most 100 characters without U+0000";
 const MAX_ROWS = 64;
 /** A clock in milliseconds shows less until the year 5138. */
 const MICROSECONDS_START = 1e14;
-/** So many lost races in a row are hardly those of others. */
+/** This many conflicts in a row hardly come from other clients. */
 const SUSPECT = 5;
 
 interface DocumentScope extends StoredScope {
@@ -136,8 +136,7 @@ function timeOf(value: unknown): number {
   const nowMs = wholeOf("nowMs", value);
   const unit =
     nowMs >= SECONDS_START && nowMs < SECONDS_END ? "seconds" : nowMs >= MICROSECONDS_START && "microseconds";
-  if (unit)
-    throw storeRefused(`nowMs is ${nowMs} in the answer of read(): must be Unix milliseconds\nIs it in ${unit}?`);
+  if (unit) throw storeRefused(saidOf("nowMs of read()", `must be Unix milliseconds\nIs it in ${unit}?`, `${nowMs}`));
   return nowMs;
 }
 
@@ -309,17 +308,13 @@ class DocumentTable implements LeaseTable<DocumentScope, DocumentRow> {
     const { texts, nowMs, incarnation } = (found ?? {}) as Partial<DocumentsRead>;
     if (!Array.isArray(texts) || texts.length !== keys.length)
       throw storeRefused(
-        `read() must resolve to { texts, nowMs, incarnation } with ${keys.length} texts, one for each key`,
+        `read() must resolve to { texts, nowMs, incarnation } with as many texts as keys (${keys.length})`,
       );
     for (const text of texts)
       if (typeof text !== "string" && text !== null && text !== undefined)
-        throw storeRefused(
-          `read() resolved to ${described(text)} among the texts: must be a string, or null for no document`,
-        );
+        throw storeRefused(saidOf("each text of read()", "must be a string, or null for no document", described(text)));
     if (typeof incarnation !== "string" || incarnation === "")
-      throw storeRefused(
-        `incarnation is ${described(incarnation)} in the answer of read(): must be a text that is not empty`,
-      );
+      throw storeRefused(saidOf("incarnation of read()", "must be a string that is not empty", described(incarnation)));
     return { texts: texts.map((text) => text ?? null), nowMs: timeOf(nowMs), incarnation };
   }
 
@@ -327,12 +322,14 @@ class DocumentTable implements LeaseTable<DocumentScope, DocumentRow> {
     const done = await this.#answered("replace", () => this.#documents.replace(changes, incarnation, signal), signal);
     // A result object of a driver would be taken for success.
     if (typeof done !== "boolean")
-      throw storeRefused(`replace() resolved to ${described(done)}: must be true or false, whether it wrote the texts`);
+      throw storeRefused(
+        saidOf("replace()", "must resolve to true or false, whether it wrote the texts", described(done)),
+      );
     this.#unwritten = done ? 0 : this.#unwritten + 1;
     return done;
   }
 
-  /** What a function of the user resolves to. What it throws is a store that did not answer. */
+  /** What a function of the user resolves to. If it throws, the store did not answer. */
   async #answered<T>(call: string, run: () => PromiseLike<T>, signal: Signal): Promise<T> {
     signal?.throwIfAborted();
     try {

@@ -9,7 +9,7 @@ export interface ErrorData {
   readonly details: Omit<ErrorDetails, "cause">;
 }
 
-/** What a call came to. */
+/** The outcome of a call. */
 export type Reply<T> = { readonly value: T } | { readonly error: ErrorData };
 
 /** The data of an error. Its message is without the code, as the constructor takes it. @internal */

@@ -71,13 +71,13 @@ export type OfLeases<S> = S extends { get(id: never, options?: never): infer Stu
 /** The options of the store. Each has a default. */
 export interface DurableObjectStoreOptions {
   /**
-   * Where the object of the scope is made: `locationHintOf(request.cf)`. Each hint has an object and a sixteenth of the node ids of
-   * its own. Default: one object, near the Worker that asks first, with seven sixteenths of them.
+   * Where the object of the scope is made: `locationHintOf(request.cf)`. Each hint has its own object and its own sixteenth of the node
+   * ids. Default: one object, near the Worker that asks first, with seven sixteenths of them.
    */
   readonly locationHint?: LocationHint | undefined;
   /**
-   * The node ids to grant, both ends included, in the place of those above: all of them in the layout. No two objects of one scope may
-   * have one in common: that of another hint, of no hint, or of another namespace. `leased()` asks the store of its first call.
+   * The node ids to grant, both ends included, instead of those above: all of them in the layout. No two objects of one scope may have one
+   * in common: that of another hint, of no hint, or of another namespace. `leased()` asks the store of its first call.
    */
   readonly nodes?: NodeRange;
 }
@@ -169,8 +169,8 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
   }
 
   /**
-   * Raises the fence, also of an object that is empty: after a restore to a point in time, and after the class was deleted and made
-   * again. With location hints, every object has a fence of its own.
+   * Raises the fence, also of an object that is empty: after a restore to a point in time, and after the class was deleted and made again.
+   * With location hints, every object has its own fence.
    */
   async fence(options?: { readonly scope?: string }): Promise<number> {
     return this.#leases("fence", { scope: fencedScope(options) }, undefined);

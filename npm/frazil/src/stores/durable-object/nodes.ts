@@ -34,7 +34,7 @@ export function locationHintIn(value: unknown): LocationHint | undefined {
 }
 
 /**
- * The node ids that an object may have, of so many in the layout.
+ * The node ids that an object may have, of the layout's `count`.
  *
  * @throws {LeaseError} `STORE_REFUSED` for a hint and a layout that is too small.
  * @internal
@@ -57,8 +57,8 @@ export function nodesOf(hint: LocationHint | undefined, count: number): NodeRang
 }
 
 /**
- * Those that a new object begins with, of those that it may have: without the last one of the layout, which is that of a state file.
- * Objects of versions that gave it to leases have it, and go on.
+ * Those that a new object begins with, of those that it may have: without the last one of the layout, which a state file uses. Objects of
+ * versions that gave it to leases have it, and go on.
  *
  * @internal
  */

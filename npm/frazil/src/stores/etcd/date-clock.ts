@@ -1,10 +1,10 @@
 /**
  * The clock of a server, from the `Date` header of its answers, which has whole seconds.
  *
- * The server wrote the header between the moment when the request was sent and the moment when the answer came, and its clock
- * was within the second that the header names. That bounds the difference between the server's clock and the monotonic clock of
- * this process, to a second for one answer. Several answers narrow it: what all of them allow is right, unless the server's
- * clock was set or this machine was suspended, and then they contradict each other.
+ * The server wrote the header after the request was sent and before the answer came, and its clock was within the second that the header
+ * names. That bounds the difference between the server's clock and the monotonic clock of this process, to a second for one answer. Several
+ * answers narrow it: what all of them allow is right, unless the server's clock was set or this machine was suspended, and then they
+ * contradict each other.
  *
  * - **Never ahead**: the time is the earliest that the answers allow. A window that ends at it has ended.
  * - **Within the header's second**: at most a second behind the server's clock, and less after a few answers.
@@ -40,8 +40,8 @@ export class DateClock {
   }
 
   /**
-   * The same, if the server's time was `pastMs` before it wrote the last answer: another process knew that it was, with bounds
-   * of its own. It is at least a millisecond later. A time that the header excludes is of another clock, and does not count.
+   * The same, if the server's time was `pastMs` before it wrote the last answer: another process knew that it was, with its own bounds. It
+   * is at least a millisecond later. A time that the header excludes is of another clock, and does not count.
    */
   after(pastMs: number, receivedMs: number): number {
     const earliestMs = pastMs + 1 - receivedMs;

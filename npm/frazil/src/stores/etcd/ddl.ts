@@ -10,7 +10,7 @@ import { Keys, recordValue } from "./records.js";
 const NOT_WRITTEN = "frazil: the record was not written. If the scope has a record or rows, leave them as they are.";
 
 /**
- * What an administrator runs in the place of `init`, and the rights of a program. The value is in double quotes: etcdctl 3.4 cuts
+ * The commands that an administrator runs instead of `init`, and the rights of a program. The value is in double quotes: etcdctl 3.4 cuts
  * off what a transaction has in single quotes.
  */
 const shellOf = (keys: Keys, prefix: string, value: string, first: string) => `export ETCDCTL_API=3

@@ -40,11 +40,11 @@ export interface EtcdStoreOptions {
   /** The user of etcd, and the password. The store asks for a token, and for another one when it has expired. */
   readonly username?: string;
   readonly password?: string;
-  /** In the place of a user and a password: returns the token. It is called once more if etcd refuses the token. */
+  /** Instead of a user and a password: returns the token. It is called once more if etcd refuses the token. */
   readonly token?: () => string | PromiseLike<string>;
-  /** Further headers of each request, such as those of a proxy. */
+  /** Further headers of each request, such as a proxy's. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** In the place of the global `fetch`: one that knows your certificates, for instance. */
+  /** Instead of the global `fetch`: one that knows your certificates, for instance. */
   readonly fetch?: (url: string, init: EtcdRequestInit) => PromiseLike<EtcdResponse>;
   /** How long one endpoint may take for one request, in milliseconds. Default: 2000. */
   readonly timeoutMs?: number;
@@ -132,7 +132,7 @@ const areHeaders = (headers: unknown): boolean =>
 /** A date of HTTP: any other text would be read as one of this machine's time zone, or as a year. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 
-/** A member, or a proxy in front of several. Each has a clock of its own. */
+/** A member, or a proxy in front of several. Each has its own clock. */
 interface Endpoint {
   readonly url: string;
   readonly clock: DateClock;

@@ -14,10 +14,10 @@
  * - **One transaction reads**: the record and the rows of one moment, in one round trip. Reads are linearizable.
  * - **One transaction writes**, on condition that the revision of the record and of the row are those that were read. A write
  *   that comes late, or twice, has no effect.
- * - **The clock is that of the member that answers** (`date-clock.ts`): at most a second behind it, and never ahead, as long as
- *   it is not set back. Neither the wall clock of this process nor that of the other members matters.
- * - **Keys stay**: they have no lease of etcd's, whose time to live ends without anybody who writes down when the window
- *   ended. The next window would begin too early if clocks differ, and an expired holder could not renew.
+ * - **The clock is the answering member's** (`date-clock.ts`): at most a second behind it, and never ahead, as long as it is not set back.
+ *   Neither this process's wall clock nor the other members' clocks matter.
+ * - **Keys stay**: they have no lease of etcd's, because its end would not record when the window ended. The next window would begin too
+ *   early if clocks differ, and an expired holder could not renew.
  *
  * Keys, below the prefix:
  *
@@ -99,9 +99,9 @@ interface Position {
 }
 /** How many keys one transaction may write: etcd allows 128 operations (`--max-txn-ops`). */
 const MAX_ROWS = 100;
-/** So many answers are remembered. One that is not is refused after a restore, and the holder asks for another node id. */
+/** The number of answers that are remembered. Any other is refused after a restore, and the holder asks for another node id. */
 const MAX_ANSWERED = 256;
-/** Of a record that nobody has used yet, in a cluster that went back: `ensure` must raise the fence. */
+/** Of an unused record, in a cluster that went back: `ensure` must raise the fence. */
 const LOST = "lost";
 
 /** The record and what else a transaction read, as of one moment. */
@@ -336,7 +336,7 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
     const { succeeded, responses = [] } = answer;
     const found = foundOf(responses);
     const header = headerOf(answer.header);
-    // The revision and the term are those of the cluster: what one scope shows counts for all.
+    // The revision and the term are the cluster's: what one scope shows counts for all.
     for (const [name, last] of this.#seen) {
       const position = { ...last, ...header };
       if (!isBefore(position, last)) this.#seen.set(name, position);

@@ -1,5 +1,6 @@
 /** What etcd keeps: the keys, and records and rows as JSON. */
 
+import { saidOf } from "../../base/errors.js";
 import { wholeOf } from "../kit/answer-rows.js";
 import { storeRefused } from "../kit/errors.js";
 import { DRAWN_FROM, type ScopeView } from "../kit/lease/compare-and-set.js";
@@ -139,7 +140,7 @@ export function jsonOf({ key, value }: KeyValue): Record<string, unknown> {
 /** A text or null in a value. */
 function labelOf(key: string, field: string, value: unknown): string | null {
   if (value !== null && typeof value !== "string")
-    throw storeRefused(`${field} is ${JSON.stringify(value)} in the key ${key}: must be a string or null`);
+    throw storeRefused(saidOf(`${field} in the key ${key}`, "must be a string or null", JSON.stringify(value)));
   return value;
 }
 
@@ -216,7 +217,7 @@ export function headerOf(header: EtcdHeader | undefined): Result["header"] {
   const { cluster_id: cluster, revision, raft_term: term } = header ?? {};
   for (const [field, value] of Object.entries({ cluster_id: cluster, revision, raft_term: term }))
     if (typeof value !== "string" || !/^\d+$/.test(value))
-      throw storeRefused(`${field} is ${JSON.stringify(value)} in the header of the answer: must be digits`);
+      throw storeRefused(saidOf(`${field} in the header of the answer`, "must be digits", JSON.stringify(value)));
   return {
     // As etcdctl shows it.
     cluster: BigInt(cluster as string).toString(16),

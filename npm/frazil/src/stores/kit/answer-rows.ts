@@ -1,4 +1,5 @@
 /** The rows that the statements of a store answer with, read as answers. */
+import { saidOf } from "../../base/errors.js";
 import type { Answer, RefusalReason } from "../lease-store.js";
 import { storeRefused } from "./errors.js";
 
@@ -22,7 +23,7 @@ export function wholeOf(field: string, value: unknown): number {
   const number =
     typeof value === "bigint" || (typeof value === "string" && /^-?\d+$/.test(value)) ? Number(value) : value;
   if (!Number.isSafeInteger(number))
-    throw storeRefused(`${field} is ${String(value)} in the answer: must be an integer up to 2^53 - 1`);
+    throw storeRefused(saidOf(field, "must be an integer up to 2^53 - 1", String(value)));
   return number as number;
 }
 

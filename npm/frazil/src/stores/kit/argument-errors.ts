@@ -1,4 +1,4 @@
-/** How the errors of stores name what somebody passed: never by its values, since a connection string contains a password. */
+/** How the errors of stores name an argument: never by its values, since a connection string contains a password. */
 import { type ConfigError, configError, type FrazilError, showName } from "../../base/errors.js";
 import { checkKeys } from "../../base/option-keys.js";
 import { articleOf, withoutValue } from "../../base/value-text.js";

@@ -3,7 +3,7 @@
  * fail in another like an outage, so a client that is known to be wrong is refused before the first of them.
  */
 
-/** The stores whose clients are told apart. */
+/** The stores whose clients can be told apart. */
 export type ClientOf = "d1" | "durable-object" | "mysql" | "postgres" | "redis" | "sqlite" | "zookeeper";
 
 const STORES: { readonly [store in ClientOf]: string } = {

@@ -38,7 +38,7 @@ function isTimeOut(signal: AbortSignal | undefined): boolean {
   return name === "TimeoutError" || code === "STORE_UNAVAILABLE";
 }
 
-/** A connection that is being taken. A busy pool may hand it out later, when nobody waits for it: then it is given back. */
+/** A connection that is being taken. A busy pool may hand it out later, when no call waits for it: then it is given back. */
 async function taken<Value, Result>(
   taking: PromiseLike<PooledConnection<Value, Result>>,
   signal: AbortSignal | undefined,

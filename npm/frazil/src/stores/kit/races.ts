@@ -3,8 +3,8 @@ import { sleep } from "../../base/wait.js";
 import type { Answer } from "../lease-store.js";
 
 /**
- * Whether a node id was free, and another client had locked it or made its row meanwhile: then the next attempt sees it. A scope
- * that shares its numbers may have no row of its own.
+ * Whether a node id was free, and another client had locked it or made its row meanwhile: then the next attempt sees it. A scope that
+ * shares its numbers may have no row.
  */
 export const isLostRace = (answer: Answer): boolean =>
   !answer.granted &&
@@ -15,7 +15,7 @@ export const isLostRace = (answer: Answer): boolean =>
 /** How often a statement that lost a race is repeated. */
 export const MAX_ATTEMPTS = 20;
 
-/** How often an allocation is: all processes of a tag replace one record, where those of a scope write a row each. */
+/** How often an allocation is: all processes of a tag replace one record, while those of a scope write a row each. */
 export const MAX_ALLOCATE_TRIES = 3 * MAX_ATTEMPTS;
 
 /**

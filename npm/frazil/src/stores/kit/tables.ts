@@ -1,6 +1,6 @@
 /**
- * Leases and segments in tables of SQLite: the tables, the statements, and what an operation does in a transaction that nobody else
- * enters. Calls are synchronous, so that nothing comes between reading and writing.
+ * Leases and segments in tables of SQLite: the tables, the statements, and what an operation does in an exclusive transaction. Calls are
+ * synchronous, so that nothing comes between reading and writing.
  *
  * An SQLite file and a Durable Object keep their records by this. D1 has the same tables, and some of the statements.
  */

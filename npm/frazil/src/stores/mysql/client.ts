@@ -122,9 +122,9 @@ export const isInTransaction = (result: unknown): boolean => ((statusOf(result) 
 
 /**
  * Ends a connection whose statement has no answer. `destroy()` of `mariadb` has the server KILL the session by its number, over another
- * connection. If the session is gone, nobody handles that error, and Node ends the process; behind a load balancer, the number may be
- * that of another session (its issue 304). So its socket is destroyed, as `mysql2` does; when the statement has failed of it, `destroy()`
- * only tells the pool.
+ * connection. If the session is gone, that error is not handled, and Node ends the process; behind a load balancer, the number may be that
+ * of another session (its issue 304). So its socket is destroyed, as `mysql2` does; when the statement has failed of it, `destroy()` only
+ * tells the pool.
  */
 function destroy(connection: Connection, running: PromiseLike<unknown>): void {
   const socket = connection.__tests?.getSocket?.();

@@ -7,7 +7,7 @@ import { READ_ONLY_RULE } from "./server.js";
 
 /** The errors after which a statement certainly did not take place, and something else may be there to decide on. */
 export const CONFLICTS = [
-  1020, // ER_CHECKREAD: somebody else has changed the record (innodb_snapshot_isolation)
+  1020, // ER_CHECKREAD: another session changed the record (innodb_snapshot_isolation)
   1205, // ER_LOCK_WAIT_TIMEOUT
   1062, // ER_DUP_ENTRY: an earlier attempt with this grant has just ended
   1213, // ER_LOCK_DEADLOCK
@@ -39,9 +39,8 @@ export function numberOf(error: unknown): number {
 export const causeOf = (error: unknown): unknown => (error as { cause?: unknown } | null | undefined)?.cause;
 
 /**
- * The error for a failure of the client, which stays its cause. `complete` names the tables in a statement, and `oldTables` are those
- * that scopes take their node ids from. What a number alone does not tell comes from the statement: messages are in the language of the
- * server.
+ * The error for a failure of the client, which stays its cause. `complete` names the tables in a statement, and `oldTables` are those that
+ * scopes take their node ids from. If a number alone is not enough, the statement decides: messages are in the language of the server.
  */
 export function errorOf(
   error: unknown,

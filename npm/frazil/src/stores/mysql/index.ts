@@ -11,15 +11,14 @@
  *
  * - **One `UPDATE` decides** each operation: it compares the row and the record with what was read, and the server with the
  *   one that was read. Each statement is a transaction, and nothing is left open when the connection breaks.
- * - **The clock is that of the server**, in UTC, so no hour comes twice. A session whose clock `SET timestamp` has moved is
- *   refused.
+ * - **The clock is the server's**, in UTC, so no hour comes twice. A session whose clock `SET timestamp` has moved is refused.
  * - **Every isolation level**: what a read decides alone is a refusal, and every grant is written.
  * - **A grant is on disk before it is answered**: a server that is set up to lose commits is refused, at each operation.
  * - **A text of yours is sent as hexadecimal digits**: neither the mode `NO_BACKSLASH_ESCAPES` nor the character
  *   set of the connection matters.
  *
- * Not checked: `innodb_flush_method = nosync`, a disk that does not flush, several primaries at once, and on MySQL a client
- * that cannot say whether it is in a transaction of yours. Give the store a pool, or a connection of its own.
+ * Not checked: `innodb_flush_method = nosync`, a disk that does not flush, several primaries at once, and on MySQL a client that cannot say
+ * whether it is in a transaction of yours. Give the store a pool, or its own connection.
  */
 import { configError } from "../../base/errors.js";
 import { notInitialised } from "../kit/errors.js";

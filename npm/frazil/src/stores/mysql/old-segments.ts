@@ -4,13 +4,12 @@
  *
  * - **One `UPDATE` allocates**: it compares the counter with what was read, and moves it up. So both generations find the counter
  *   where the other left it, whatever the isolation level is.
- * - **The numbers are those of the old generator**: Leaf's `max_id` is the next number, that of Tinyid and CosId the last one that
- *   was taken; `delta` and `remainder` of Tinyid are kept.
+ * - **The numbers are the old generator's**: Leaf's `max_id` is the next number, that of Tinyid and CosId the last one that was taken;
+ *   `delta` and `remainder` of Tinyid are kept.
  * - **A row that the old generator would repeat numbers by is refused**, and nothing is written.
  *
- * These tables have no room for the attempt and for the incarnation of the server. So an answer that was lost is a range that nobody
- * uses, and a failover that loses an allocation repeats its numbers, as it does with the old generator alone. `failoverSkip` has no
- * effect.
+ * These tables have no room for the attempt and for the incarnation of the server. So a lost answer leaves an unused range, and a failover
+ * that loses an allocation repeats its numbers, as with the old generator alone. `failoverSkip` has no effect.
  *
  * Sources: `SegmentIDGenImpl` of Leaf, `DbSegmentIdServiceImpl` and `SegmentId` of Tinyid, `JdbcIdSegmentDistributor` and `IdSegment`
  * of CosId.
@@ -120,7 +119,7 @@ const TINYID: OldGenerator = {
   counter: "max_id",
   taken: 1,
   read: reading("biz_type", ["max_id", "step", "delta", "remainder", "version"]),
-  // Invariant: as above, and the row still has the delta and the remainder by which the range was found. Clock: that of the server.
+  // Invariant: as above, and the row still has the delta and the remainder that the range was found with. Clock: that of the server.
   allocate: `UPDATE {table} SET max_id = CAST(:next AS SIGNED), version = version + 1, update_time = now()
 WHERE biz_type = :tag AND max_id = CAST(:max_id AS SIGNED) AND version = CAST(:version AS SIGNED)
   AND delta = CAST(:delta AS SIGNED) AND remainder <=> CAST(:remainder AS SIGNED) AND ${COMMITS}`,
@@ -251,7 +250,7 @@ class OldSegments implements SegmentStore {
     this.#database = new MySqlDatabase(client, rest);
   }
 
-  /** Allocates a range: reads the row, and moves its counter up, if it is as it was read. Who finds that it is not reads again. */
+  /** Allocates a range: reads the row, and moves its counter up, if it is as it was read. On conflict, it reads again. */
   async allocate(request: AllocateRequest): Promise<Allocation> {
     checkAllocate(request);
     const { tag, signal } = request;
@@ -286,7 +285,7 @@ class OldSegments implements SegmentStore {
     if (row.isMissing) throw this.#missing(row, tag, above);
     if (rows.length > 1)
       throw storeRefused(
-        `the table ${row.table} has more than one row with ${row.where}: must have one, and a unique key on ${this.#generator.tag}`,
+        `the table ${row.table} has more than one row with ${row.where}\nIt must have one, and a unique key on ${this.#generator.tag}.`,
       );
     checkCounter(columns, row.table, this.#generator.counter, `Stop ${this.name} before. `);
     return row;

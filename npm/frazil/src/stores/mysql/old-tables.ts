@@ -1,5 +1,5 @@
 /**
- * Node ids from the table of another generator, for a fleet that is replaced one process at a time: `docs/guides/migrating/fleets.md`.
+ * Node ids from the table of another generator, for a fleet that is replaced one process at a time: the page "Migrating a fleet".
  *
  * Rows, grants and fences are in the tables of Frazil. Only the numbers come from the old table: a new node id is a row that is
  * inserted there as the old generator inserts one, so that none of its processes gets the number as well.
@@ -13,11 +13,11 @@
  */
 
 import { drawRandom } from "../../asking/kernel-random.js";
-import { type ConfigError, configError } from "../../base/errors.js";
+import { type ConfigError, configError, oneLine, saidOf } from "../../base/errors.js";
 import { checkKeys } from "../../base/option-keys.js";
 import { PackageRule } from "../../base/package-rules.js";
 import { optionError } from "../kit/argument-errors.js";
-import { messageOf, storeRefused } from "../kit/errors.js";
+import { storeRefused } from "../kit/errors.js";
 
 /** The table that new node ids come from. */
 export interface NodeIdsFrom {
@@ -65,7 +65,7 @@ export interface OldTable {
   readonly permission: string;
 }
 
-/** So many of our numbers are taken over at a time. @internal */
+/** The number of our numbers that are taken over at a time. @internal */
 const TAKEN_OVER = 64;
 
 /** Whether a row has the marker, whatever the character set and the collation of its column are. */
@@ -90,10 +90,10 @@ const workerNode = (table: string) => ({
 /** A stamp that no clock reaches: the last millisecond of the year 9999. @internal */
 export const NEVER_MS = 253_402_300_799_999;
 
-/** The name of a row: the namespace, and the number with so many digits. `LPAD` alone would cut off a longer number. */
+/** The name of a row: the namespace, and the number with this many digits. `LPAD` alone would cut off a longer number. */
 const nameOf = (digits: number, number: string) =>
   `CONCAT(:namespace, '.', LPAD(${number}, GREATEST(${digits}, LENGTH(${number})), '0'))`;
-/** By the release of CosId a number has so many digits in the name, which is the primary key. */
+/** The digits of a number in the name, which is the primary key, by release of CosId. */
 const DIGITS = [4, 8];
 
 /**
@@ -119,7 +119,7 @@ const cosIdMachine = (table: string) => ({
     FROM ${table} FORCE INDEX (PRIMARY) LIMIT 0`,
 });
 
-/** So many namespaces an error names. */
+/** The number of namespaces that an error names. */
 const NAMES = 5;
 
 const FROM_RULE =
@@ -149,8 +149,8 @@ const MAX_MACHINE = 9_999_999;
 const refuse = (field: string, value: unknown, rule: string) => configError("INVALID_OPTION", field, value, rule);
 
 /**
- * A table as it stands in a statement, and where its engine is. Without a database it is in that of the tables of Frazil: the
- * connections of two programs of a scope may have others.
+ * A table as it stands in a statement, and where its engine is. Without a database it is in the one of Frazil's tables: the connections of
+ * two programs of a scope may have others.
  */
 function tableOf(field: string, value: unknown): { quoted: string; ofSchema: (column: string) => string } {
   if (typeof value !== "string" || !/^[\w$]{1,64}(\.[\w$]{1,64})?$/.test(value))
@@ -271,6 +271,9 @@ export function recordedTable(scope: string, text: string): OldTable {
     // As it is there: each read compares it, and a person may have written it in another way.
     return { ...tableWithMarker(from, marker), text };
   } catch (error) {
-    throw storeRefused(`node_ids_from is ${text} in the record of the scope "${scope}": ${messageOf(error)}`, error);
+    throw storeRefused(
+      saidOf(`node_ids_from of the scope "${scope}"`, "must be as init() wrote it", oneLine(text)),
+      error,
+    );
   }
 }

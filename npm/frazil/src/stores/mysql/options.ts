@@ -11,7 +11,7 @@ export interface MySqlStoreOptions {
   /** The database of the tables. Default: that of the connection. */
   readonly database?: string;
   /**
-   * How a server is told from the one that replaced it after a failover.
+   * How to tell a server from the one that replaced it after a failover.
    *
    * - `"server"` (default): `server_uuid` on MySQL; `server_id`, host name and port on MariaDB. For leases also when the table of scopes
    *   was made.
@@ -24,7 +24,7 @@ export interface MySqlStoreOptions {
 /** What `init` is given. */
 export interface MySqlInitOptions extends InitOptions {
   /**
-   * The table that a fleet of UidGenerator or CosId takes its node ids from, to mint beside it: `docs/guides/migrating/fleets.md`. New node
+   * The table that a fleet of UidGenerator or CosId takes its node ids from, to mint beside it: see the page "Migrating a fleet". New node
    * ids then come from there, so `nodes` is not given. `"none"`: the store numbers them itself, although the database has
    * such a table.
    */

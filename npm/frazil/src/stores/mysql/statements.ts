@@ -76,8 +76,8 @@ WHERE table_schema = {database} AND table_name IN ({names})`;
  * The server at this moment: its clock in Unix milliseconds, its incarnation, its settings.
  *
  * `UTC_TIMESTAMP` is the start of the statement. `SET timestamp` moves it, as it does `NOW`, and not `SYSDATE`: `moved_us` tells.
- * `UNIX_TIMESTAMP(NOW(6))` is an hour wrong when the summer ends, since local time comes twice then. The time in `UUID()` is
- * that of the start of the server and a monotonic clock, which MariaDB never sets right again.
+ * `UNIX_TIMESTAMP(NOW(6))` is an hour wrong when the summer ends, since local time comes twice then. The time in `UUID()` is the server's
+ * start plus a monotonic clock, which MariaDB never corrects.
  */
 const NOW_MS = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) DIV 1000";
 const MOVED = "TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))";
@@ -100,13 +100,13 @@ export const READ_ROW = `SELECT ${SERVER}, ${RECORD}, ${ROW}, {ours:l} AS is_our
 FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope
   LEFT JOIN {leases} l ON l.scope = s.scope AND l.node = :node LIMIT 1`;
 
-/** So many of the rows with the oldest end are read. */
+/** The number of rows with the oldest end that are read. */
 const OLDEST = 64;
 
 /**
- * The record; the row of a grant; the preferred row; the rows with the oldest end. Rows from `next_node` on are in the making,
- * and nobody's. The rows come in any order: sorting them with the texts of the record would take a table on disk.
- * `{largest}`: the largest number of the old table.
+ * The record; the row of a grant; the preferred row; the rows with the oldest end. Rows from `next_node` on are in the making, and have no
+ * holder. The rows come in any order: sorting them with the texts of the record would take a table on disk. `{largest}`: the largest number
+ * of the old table.
  */
 export const READ_FOR_ACQUIRE = `SELECT ${SERVER}, ${RECORD}, {largest} AS largest, l.kind AS kind, ${ROW}, l.is_ours AS is_ours
 FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LEFT JOIN (
@@ -117,7 +117,7 @@ FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LEFT JOIN (
     ORDER BY until_ms, node LIMIT ${OLDEST})
 ) l ON l.node < s.next_node LIMIT ${OLDEST + 2}`;
 
-/** Whether the row is as it was read. Its nonce is drawn for each attempt, so an equal row is one that nobody has written. */
+/** Whether the row is as it was read. Its nonce is drawn for each attempt, so an equal row is unchanged. */
 const SAME_ROW = `l.scope = :scope AND l.node = :node AND l.until_ms = :seenUntil AND l.grant_id <=> :seenGrant
     AND l.nonce <=> :seenNonce`;
 
@@ -128,9 +128,9 @@ export const COMMITS = "@@session.autocommit = 1 AND /*M! @@in_transaction */ /*
 const SAME_SERVER = `${INCARNATION} <=> :server AND ${COMMITS}`;
 
 /**
- * `acquire`, `renew` and `release`. Invariant: a row is replaced only if it, the fence and the incarnations are those by which it
- * was decided; a failover between the read and this statement changes the last. Clock: that of the read, so that a statement
- * that comes late grants a window that ends early.
+ * `acquire`, `renew` and `release`. Invariant: a row is replaced only if it, the fence and the incarnations are those of the decision; a
+ * failover between the read and this statement changes the last. Clock: that of the read, so that a statement that comes late grants a
+ * window that ends early.
  */
 export const REPLACE_ROW = `UPDATE {leases} l JOIN {scopes} s ON s.scope = l.scope
   SET l.from_ms = :from, l.until_ms = :until, l.grant_id = :grant, l.nonce = :nonce,
@@ -164,8 +164,8 @@ export const RAISE_MARK = `UPDATE {scopes} s SET s.next_node = :last + 1, s.writ
     AND EXISTS (SELECT 1 FROM {leases} l WHERE l.scope = :scope AND l.node = :last)`;
 
 /**
- * Makes rows for numbers that are ours in an old table, in the place of `MAKE_ROWS`. Their first window begins now, and not at 0,
- * since the old table may have been emptied once: its generator then had these numbers before.
+ * Makes rows for numbers that are ours in an old table, instead of `MAKE_ROWS`. Their first window begins now, and not at 0, since the old
+ * table may have been emptied once: its generator then had these numbers before.
  */
 export const TAKE_OVER = `INSERT IGNORE INTO {leases} (scope, node, from_ms, until_ms)
   SELECT s.scope, n.node, :now, :now FROM {scopes} s JOIN ({numbers}) n
@@ -184,8 +184,8 @@ export const LEAVE = `UPDATE {scopes} s
   WHERE s.scope = :scope AND HEX(s.node_ids_from) = :from AND NOT EXISTS (SELECT 1 FROM {leases} l WHERE ${NOT_OURS})`;
 
 /**
- * `ensure` and `fence`. Invariant: the fence is raised from the one, on the server, by which that was decided, and at once. What was
- * read may be a replica that was promoted since, and a fence that counts from before would not cover what the primary granted
+ * `ensure` and `fence`. Invariant: the fence is raised from the one that the decision was based on, on that server, and at once. The read
+ * may have been of a replica that was promoted since, and a fence that counts from before would not cover what the primary granted
  * meanwhile. Clock: that of the read, and at the moment of the write at most `LATE_MS` more.
  */
 export const REPLACE_SCOPE = `UPDATE {scopes} s

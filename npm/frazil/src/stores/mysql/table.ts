@@ -105,7 +105,7 @@ const sameScope = ({ scope, moment }: ScopeView<Scope>): Values => ({
 });
 
 const ALONE_RULE =
-  'must be given, since this database has the table {table} of another generator\nPass { workerNode } or { cosId } if its processes mint IDs for the same column (docs/guides/migrating), "none" if they do not.';
+  'must be given, since this database has the table {table} of another generator\nPass { workerNode } or { cosId } if its processes mint IDs for the same column, and "none" if they do not.';
 
 /** The tables, and the statements that read and write them. */
 export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
@@ -270,12 +270,16 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       await this.#database.read(oldTable.check, {}, undefined);
     } catch (error) {
       const number = numberOf(causeOf(error));
-      const reported = (error as LeaseError).message;
+      const { code, message } = error as LeaseError;
+      const refused = (fact: string, hint: string) =>
+        storeRefused(`${fact}: ${message.replace(`${code}: `, "")}\n${hint}`, error);
       if (number === NO_SUCH_TABLE)
-        throw storeRefused(`nodeIdsFrom names the table ${name}, which does not exist: ${reported}`, error);
+        throw refused(`the table ${name} of nodeIdsFrom does not exist`, "Check its name, and the database.");
       if (NO_RIGHT.includes(number))
-        throw storeRefused(`nodeIdsFrom names the table ${name}, which needs ${permission} ${reported}`, error);
-      throw [NO_SUCH_COLUMN, NO_SUCH_KEY].includes(number) ? storeRefused(`${mismatch}: ${reported}`, error) : error;
+        throw refused(`the user may not use the table ${name} of nodeIdsFrom`, `Run: ${permission}`);
+      throw [NO_SUCH_COLUMN, NO_SUCH_KEY].includes(number)
+        ? refused(mismatch, "Check the name in nodeIdsFrom.")
+        : error;
     }
     const [row] = (await this.#database.read(oldTable.state, values, undefined)) as readonly Row[];
     const engine = String(row?.["engine"]);
@@ -352,7 +356,7 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
     }
   }
 
-  /** Writes, with the old table by which that was decided. */
+  /** Writes, with the old table that the decision was based on. */
   async #writeOf(
     { scope: { oldTable } }: ScopeView<MySqlScope>,
     statement: string,

@@ -35,13 +35,13 @@ export type Query = (text: string, values: string[], signal?: AbortSignal) => Pr
 /** When the server was started, in milliseconds: its text would have the time zone of the session. @internal */
 export const STARTED = "floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint::text";
 
-/** In the place of a transaction: of rows that another server keeps. */
+/** Instead of a transaction: of rows that another server keeps. */
 const FOREIGN = "foreign";
 
 /**
  * A column of every row: the transaction in which a statement wrote, and when the server was started; or null if it wrote nothing.
- * `written`: the `xmin` of what it answers with. If that was written behind a savepoint, it is in a transaction of its own, which can be
- * rolled back although the one around it is committed. A row of a foreign table has the `xmin` 0, also if this transaction wrote it.
+ * `written`: the `xmin` of what it answers with. If that was written behind a savepoint, it is in its own transaction, which can be rolled
+ * back although the one around it is committed. A row of a foreign table has the `xmin` 0, also if this transaction wrote it.
  *
  * @internal
  */
@@ -51,7 +51,7 @@ export const writtenBy = (written: string): string =>
 /** The same of statements that may be a part of a transaction of the program. @internal */
 export const MAY_ROLL_BACK = "NULL::text AS xact_id";
 
-/** What became of the transaction $1; null if the server was started since: after a crash it gives the number to another one. */
+/** The outcome of the transaction $1; null if the server was started since: after a crash it gives the number to another one. */
 const OUTCOME = `SELECT CASE WHEN split_part($1::text, '@', 2) = ${STARTED}
   THEN txid_status(split_part($1::text, '@', 1)::bigint) END AS outcome, ${MAY_ROLL_BACK}`;
 /** The SQLSTATE of a server that has not begun the transaction yet, since another one had. */
@@ -149,7 +149,7 @@ async function answered(client: unknown, call: "query" | "unsafe", text: string,
       if (error) reject(error);
       else resolve({ result, isInTransaction: shownTransaction(client) });
     });
-    // A `query` that somebody has put in the place of the client's may take no callback. If its promise has no result, it took it.
+    // A `query` that replaces the client's may take no callback. If its promise has no result, it took it.
     promised?.then((result) => {
       if (result !== undefined) resolve({ result, isInTransaction: undefined });
     }, reject);
@@ -161,9 +161,9 @@ export function waitOf(client: unknown): string | undefined {
   const given = client as Record<string, unknown>;
   const { totalCount, idleCount, waitingCount, _connected: isConnected, _connecting: isConnecting } = given;
   if (isConnected === false && isConnecting === false)
-    return "the Client of pg was never connected, and waits for ever\nawait client.connect().";
+    return "the Client of pg was never connected, and waits for ever\nCall await client.connect() first.";
   if (typeof waitingCount !== "number" || waitingCount === 0 || idleCount !== 0) return undefined;
-  return `all ${totalCount} connections of the pool are in use, and ${waitingCount} calls wait for one\nThe database does not answer, or other statements use them. Give leases and segments their own pool.`;
+  return `the pool has no free connection (in use: ${totalCount}, waiting: ${waitingCount})\nThe database does not answer, or other statements use them. Give leases and segments their own pool.`;
 }
 
 /** A client of a pool, which reports the end of its connection while it is lent: without a listener, the process would end. */

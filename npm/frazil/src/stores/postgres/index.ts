@@ -11,17 +11,17 @@
  *
  * - **One statement for each operation**, so that poolers in transaction mode work, and nothing is left open when the connection
  *   breaks. Nothing is prepared by name. A client that does not show transactions is asked once more.
- * - **The clock is that of the server**, `clock_timestamp()`. `now()` is the start of the transaction: with it a statement
- *   that waited for a lock, or runs in a transaction of the caller, would lie in the past.
+ * - **The clock is the server's**, `clock_timestamp()`. `now()` is the start of the transaction: with it a statement that waited for a
+ *   lock, or runs in a transaction of the caller, would lie in the past.
  * - **Every isolation level**: a statement that Postgres could not serialise is repeated.
  * - **A grant is on disk before it is answered**, even if `synchronous_commit` is off for the role.
  *
- * A statement that the driver does not wait for any more keeps its connection until the server has answered it: while the
- * tables are locked, each attempt takes one more from the pool. Give the store a pool of its own with time limits:
+ * A statement that the driver does not wait for any more keeps its connection until the server has answered it: while the tables are
+ * locked, each attempt takes one more from the pool. Give the store its own pool with time limits:
  * `new pg.Pool({ max: 2, statement_timeout: 3000, connectionTimeoutMillis: 3000 })`.
  *
- * - **A client inside a transaction of yours is refused**, whose rollback takes back what was handed out: give the store a pool, or a
- *   client of its own. Only `migrate`, `init` and `initSegment` may run in one. One of a pool that your program released so is replaced.
+ * - **A client inside a transaction of yours is refused**, whose rollback takes back what was handed out: give the store a pool, or its own
+ *   client. Only `migrate`, `init` and `initSegment` may run in one. One of a pool that your program released so is replaced.
  *
  * Not checked: `fsync = off` of the server.
  */
@@ -83,8 +83,8 @@ export { postgresDdl, postgresFence } from "./ddl.js";
 export type { PostgresStoreOptions } from "./options.js";
 
 /**
- * Where the tables are, for errors. It has a value ($1), since the client `postgres` sends a statement without one by the simple
- * protocol, and waits for ever behind pgbouncer when that meets statements of the other one.
+ * Where the tables are, for errors. It has a value ($1): the client `postgres` sends a statement without one by the simple protocol, and
+ * waits for ever behind pgbouncer when both protocols meet.
  */
 const PLACE = `SELECT $1::text AS asked, current_database() AS database, current_setting('search_path') AS path,
   (SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -307,14 +307,14 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
         error,
       );
     }
-    if (state === FAILED_TRANSACTION) return storeRefused(`${reported}: ${TRANSACTION_RULE}`, error);
+    if (state === FAILED_TRANSACTION) return storeRefused(`${reported}, since ${TRANSACTION_RULE}`, error);
     if (state === "25006" || lack === "writes")
       return storeRefused(
         `${reported}\nThis server takes no writes from here: it is a read-only replica, or transactions are read-only by default. Connect to the primary.`,
         error,
       );
     if (state === "23502" && columnOf(error) === "incarnation")
-      return storeRefused(`${reported}: ${NO_INCARNATION}`, error);
+      return storeRefused(`${reported}, since ${NO_INCARNATION}`, error);
     if (lack === "incarnation")
       return storeRefused(
         `${reported}\nThis server cannot say which incarnation it is (Aurora, CockroachDB). Pass the option incarnation: ` +

@@ -238,8 +238,8 @@ VALUES ($1, $2, $3, $4, $3, $5, 0, ({incarnation})::text);
 `;
 
 /**
- * The incarnation of a server: the number that `initdb` drew, and the timeline, which a promotion changes. Both are those of
- * the moment. `pg_control_checkpoint()` still has the old timeline after a promotion, until the next checkpoint.
+ * The incarnation of a server: the number that `initdb` drew, and the timeline, which a promotion changes. Both are current.
+ * `pg_control_checkpoint()` still has the old timeline after a promotion, until the next checkpoint.
  */
 export const SERVER = `SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' ||
       substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
@@ -255,11 +255,11 @@ export const tableIn = (
 
 /**
  * Adds nothing, or fails the statement with 22P02 if a table is a view or a foreign table, or has a part that is one: the incarnation of
- * this server says nothing of another. The message is the text that cannot be cast, since only functions raise errors of their own.
+ * this server says nothing of another. The message is the text that cannot be cast, since only functions raise their own errors.
  */
 export const localTables = (prefix: string, tables: readonly string[]) => ` || (
       SELECT coalesce(max((oid::regclass::text ||
-        ' is a foreign table or a view, or has a part that is one: use the table itself, on its server')::int)::text, '')
+        ' is a foreign table or a view, or has a part that is one')::int)::text, '')
       FROM pg_class
       WHERE oid IN (${tables.map((table) => `to_regclass('${prefix}frazil_${table}')`).join(", ")})
         AND (relkind NOT IN ('r', 'p') OR relhassubclass AND EXISTS (

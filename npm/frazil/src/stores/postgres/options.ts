@@ -8,7 +8,7 @@ export interface PostgresStoreOptions {
   /** The schema of the tables. Default: the search path of the connection. */
   readonly schema?: string;
   /**
-   * How a server is told from the one that replaced it after a failover.
+   * How to tell a server from the one that replaced it after a failover.
    *
    * - `"postgres"` (default): the system identifier, the timeline, and the OIDs of the database and of the table of scopes. Segments: the
    *   first two.

@@ -11,12 +11,12 @@
  *
  * - **One script and one round trip for each operation.** A script that is sent again after a lost answer finds its nonce. A server with
  *   replicas, or of a Cluster, confirms what it has granted in a second round trip.
- * - **The clock is that of the server**, `TIME` inside the script.
+ * - **The clock is the server's**, `TIME` inside the script.
  * - **Lost writes are fenced**: a restart and a failover are another incarnation (`run_id` and `master_replid`).
  * - **Nothing expires.** A scope without its record is refused, whatever else is there.
  *
- * A command that a client keeps while it is offline may run minutes later. It then finds another nonce, another grant or a later
- * window, and changes nothing, or a row that nobody else wanted, which it takes for one window.
+ * A command that a client keeps while it is offline may run minutes later. By then the row has usually changed, and the command does
+ * nothing. At worst it takes a free row for one window.
  *
  * Not checked, since no script can see it: how often the server flushes (`appendfsync`), and whether it saves at all.
  */
@@ -329,7 +329,7 @@ function errorOf(error: unknown): LeaseError {
   const code = codeOf(message);
   if (code === "")
     return storeUnavailable(
-      `Redis did not answer: ${message.replace(/\.$/, "")}\nWas the client ever connected? await client.connect().`,
+      `Redis did not answer: ${message.replace(/\.$/, "")}\nWas the client ever connected? Call await client.connect() first.`,
       error,
     );
   const reported = `Redis answered ${message}`;

@@ -1,6 +1,6 @@
 /** The operations on segments, as scripts in Lua. */
 
-/** The record of a tag: a hash with `next`, `recent` and `incarnation`, under one key of its own. */
+/** The record of a tag: a hash with `next`, `recent` and `incarnation`, under its own key. */
 export const tagKey = (tag: string): string => `frazil:segment:${tag}`;
 
 /**

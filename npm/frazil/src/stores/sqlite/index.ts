@@ -15,8 +15,8 @@
  * - **A grant is on disk before it is answered**: the store sets `synchronous = FULL` on the connection if it is lower, and
  *   looks again at each operation. In WAL mode with `NORMAL`, a loss of power takes the last transactions back.
  * - **A copy of the file is another incarnation**: the record has the device, the inode and the time of birth of its file.
- * - **One path for each file**: the logs of SQLite (`-wal`, `-journal`) are beside a path, and whoever opens the file by another
- *   one does not see what is in them. A file with hard links, or that is mounted by itself, is refused.
+ * - **One path for each file**: the logs of SQLite (`-wal`, `-journal`) are beside a path, and an opening by another path does not see what
+ *   is in them. A file with hard links, or that is mounted by itself, is refused.
  *
  * Not checked: a network file system, whose locks and flushes SQLite cannot rely on; a file that was separated from its log; and
  * a backup that was written into the file, or a disk that was restored as a whole, with all inodes: call `fence()` then.

@@ -13,14 +13,14 @@
  * await store.close(); // at the end: it closes the client
  * ```
  *
- * - **One transaction decides** each operation: it compares the version of the record and that of the row.
- * - **Reads see the last write**: each operation writes the znode `clock` first. What the same session reads after that is at
- *   least as new, on a follower that lags as well.
- * - **The clock is that of the leader**, as the time of that write.
+ * - **One transaction decides** each operation: it compares the versions of the record and the row.
+ * - **Reads see the last write**: each operation writes the znode `clock` first. Later reads of the same session are at least as new, even
+ *   on a follower that lags.
+ * - **The clock is the leader's**, as the time of that write.
  * - **Persistent znodes only.** An ephemeral znode goes when its session ends, and that says nothing about a holder that is
  *   paused: the end of the window alone makes a node id free.
- * - **The incarnation is the epoch of the leader**, so an ensemble that was restored from a backup, or that lost its last
- *   writes with the power of all servers, is fenced.
+ * - **The incarnation is the epoch of the leader**, so an ensemble that was restored from a backup, or lost its last writes in a power loss
+ *   of all servers, is fenced.
  *
  * Not seen: a server alone that was restored from a backup, or that lost its last writes (`forceSync=no`): a server in standalone
  * mode has no epochs. Call `fence()`.

@@ -10,7 +10,7 @@
  * - **The znode in Leaf's folder has the end of the window as its time**, so Leaf's start check says no until then.
  */
 
-import { type ConfigError, configError } from "../../base/errors.js";
+import { type ConfigError, configError, saidOf } from "../../base/errors.js";
 import { checkKeys } from "../../base/option-keys.js";
 import { allNodes } from "../../layout/default-nodes.js";
 import { checkGiven, optionError } from "../kit/argument-errors.js";
@@ -182,8 +182,8 @@ class LeafTable extends ZooKeeperTable {
   }
 
   /**
-   * Takes a number of Leaf's folder and makes its row. Invariant: a number that this call was given is that of nobody else, so
-   * its row is that of a new node id. If the answer is lost, the number is never used.
+   * Takes a number of Leaf's folder and makes its row. Invariant: a number that this call was given belongs to no one else, so its row is a
+   * new node id's. If the answer is lost, the number is never used.
    */
   override async makeRows(name: string, view: View, last: number, signal: Signal): Promise<void> {
     const { scope, acl } = view;
@@ -243,7 +243,7 @@ class LeafTable extends ZooKeeperTable {
     throw storeUnavailable("the record was written by others at the same time\nCall leave() again.");
   }
 
-  /** Refuses while somebody else may take numbers of the folder. */
+  /** Refuses while anyone else may take numbers of the folder. */
   async #checkSilent(client: ZooKeeperClient, scope: string, nowMs: number): Promise<void> {
     const { names } = (await this.session.children(client, this.folder)) ?? { names: [] };
     for (const name of names.filter((each) => !each.startsWith(nameOf(scope)))) {
@@ -307,7 +307,7 @@ function endpointOf(path: string, text: string): Endpoint {
   }
   if (!Number.isSafeInteger(endpoint?.timestamp))
     throw storeRefused(
-      `the znode ${path} has the text ${JSON.stringify(text.slice(0, 200))}: must be {ip, port, timestamp} of Leaf`,
+      saidOf(`the znode ${path}`, "must have { ip, port, timestamp } of Leaf", JSON.stringify(text.slice(0, 200))),
     );
   return endpoint as Endpoint;
 }

@@ -57,7 +57,7 @@ export interface Znode {
 /** The ACL of a znode, as the client has it. Undefined: the default of the client, everything for everybody. @internal */
 export type Acl = readonly unknown[] | undefined;
 
-/** One operation of a transaction. A version is that of the znode before; without one, any. @internal */
+/** One operation of a transaction. A version is the znode's before; without one, any. @internal */
 export type Operation =
   | { readonly check: string; readonly version: number }
   | { readonly set: string; readonly text: string; readonly version?: number }
@@ -135,9 +135,9 @@ const SAME_CLIENT =
   "make another client at each call. A client that other parts of the program use is passed by itself, without a function.";
 
 const CLOSED = "close() was called on this store\nMake another one.";
-// Without `connect()`, after `close()` and after an expiry that nobody listened to it looks the same.
-const NO_SESSION =
-  "the ZooKeeper client has no session\nCheck its address, and that a server with a quorum runs there. It connects by itself if " +
+// Without `connect()`, after `close()` and after an unobserved expiry it looks the same.
+const noSession = (since = "") =>
+  `the ZooKeeper client has no session${since}\nCheck its address, and that a server with a quorum runs there. It connects by itself if ` +
   "connect() was called, and not after close().";
 const HIDDEN_ACL =
   "the ACL of the scope is hidden from the client, which lacks the permission a (admin) on its znodes\nNo znode can be made with " +
@@ -178,7 +178,7 @@ function errorOf(error: unknown, path: string): LeaseError {
   }
 }
 
-/** An ACL that can be written. A client that may not administer a znode reads `x` in the place of the hash of a password. */
+/** An ACL that can be written. A client that may not administer a znode reads `x` instead of the hash of a password. */
 function usable(acl: Acl): Acl {
   const isHidden = (given: unknown) => {
     const { scheme, id } = (given as { id?: { scheme?: unknown; id?: unknown } } | null)?.id ?? {};
@@ -190,7 +190,7 @@ function usable(acl: Acl): Acl {
 
 type Callback = (error: unknown, ...results: never[]) => void;
 
-/** The result of work, unless the signal has aborted or aborts: then nothing is begun, and nobody waits. @internal */
+/** The result of work, unless the signal has aborted or aborts: then nothing is begun, and no call waits. @internal */
 export async function startUnlessAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   signal?.throwIfAborted();
   return untilAborted(work(), signal);
@@ -200,8 +200,8 @@ export async function startUnlessAborted<T>(signal: AbortSignal | undefined, wor
 const givenUp = new WeakSet<ZooKeeperClient>();
 
 /**
- * Closes a client, as soon as it has a session. A client that is closed while it connects takes the answer to its connection for one
- * to a call, and throws an exception that nobody can catch.
+ * Closes a client, as soon as it has a session. A client that is closed while it connects takes the answer to its connection for one to a
+ * call, and throws an exception that cannot be caught.
  */
 function giveUp(client: ZooKeeperClient): void {
   if (givenUp.has(client)) return;
@@ -210,13 +210,13 @@ function giveUp(client: ZooKeeperClient): void {
   else client.on("connected", () => client.close());
 }
 
-/** What a function of the user resolves to, or a rejection after a while: it may wait for a connection that nobody answers. */
+/** What a function of the user resolves to, or a rejection after a while: it may wait for a connection that is never answered. */
 async function inTime(made: unknown): Promise<unknown> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       reject(storeUnavailable(`the function that makes a ZooKeeper client has not returned one for ${ANSWER_MS} ms`));
-      // A client that comes after that is of no use to anybody.
+      // A client that comes after that is of no use.
       Promise.resolve(made).then(
         (client) => isClient(client) && giveUp(client),
         () => {},
@@ -280,7 +280,7 @@ export class Session {
         if (this.#make !== undefined && isOld) {
           this.#patienceMs *= 2;
           dead.add(client);
-        } else if (now - started > ANSWER_MS) throw storeUnavailable(`no session for ${ANSWER_MS} ms: ${NO_SESSION}`);
+        } else if (now - started > ANSWER_MS) throw storeUnavailable(noSession(` for ${ANSWER_MS} ms`));
         else await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       }
     }
@@ -290,7 +290,7 @@ export class Session {
   waitsFor(): string | undefined {
     if (this.#making !== undefined) return "the function that makes a ZooKeeper client has not returned one yet";
     const client = this.#client;
-    return client === undefined || client.getState().code === CONNECTED ? undefined : NO_SESSION;
+    return client === undefined || client.getState().code === CONNECTED ? undefined : noSession();
   }
 
   /** Closes the client, if it is one of the function. Nothing is asked of ZooKeeper after that. */

@@ -43,7 +43,7 @@ export interface ZooKeeperStoreOptions {
    */
   readonly acl?: readonly unknown[];
   /**
-   * How an ensemble that may have lost acknowledged writes is told.
+   * How to detect an ensemble that may have lost acknowledged writes.
    *
    * - `"epoch"` (default): by the epoch of its leader. Each election is a fence: nothing new is granted for `windowMaxMs` and 5
    *   seconds, and holders go on.
@@ -193,7 +193,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
     return { scope, moment: this.momentOf(written), acl };
   }
 
-  /** Refuses a scope whose new node ids come from somewhere else than those of this store. */
+  /** Refuses a scope whose new node ids come from another source than this store's. */
   checkSource(path: string, source: string | undefined): void {
     if (source !== undefined && !source.endsWith(LEFT))
       throw storeRefused(
@@ -275,9 +275,9 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
   }
 
   /**
-   * Invariant: a row is replaced only if it and the record are as they were read: a fence that was raised since, or another
-   * incarnation that somebody has seen, makes the transaction fail. A transaction that arrives late, after a pause of this
-   * process or of the network, fails for the same reason.
+   * Invariant: a row is replaced only if it and the record are as they were read: a fence that was raised since, or another incarnation
+   * that was seen, makes the transaction fail. A transaction that arrives late, after a pause of this process or of the network, fails for
+   * the same reason.
    */
   async replaceRow(name: string, view: View, seen: ZooKeeperRow, row: LeaseRow, signal: Signal): Promise<boolean> {
     const { record, leases, ends, grants } = pathsOf(this.prefix, name);
@@ -333,8 +333,8 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
   }
 
   /**
-   * Makes the znodes of a scope one after the other, and the text of the record last: on condition that its version is that of
-   * a new znode. So a call that was broken off can be repeated, and of two calls one writes.
+   * Makes the znodes of a scope one after the other, and the text of the record last: on condition that its version is a new znode's. So a
+   * call that was broken off can be repeated, and of two calls one writes.
    */
   async create(record: ScopeRecord): Promise<Initialised | undefined> {
     const client = await this.session.client();

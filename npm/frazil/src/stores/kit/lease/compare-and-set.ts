@@ -1,6 +1,6 @@
 /**
- * A store on anything that can replace a row on condition that nobody else has written it: it reads, decides by `rules.ts`,
- * and writes. Who finds that somebody else was faster reads again.
+ * A store on anything that can replace a row on condition that it is unchanged: it reads, decides by `rules.ts`, and writes. On conflict,
+ * it reads again.
  *
  * - **One compare-and-set decides** each operation; what was read before has no effect if it has changed since.
  * - **The oldest free row first**; only after a lost race another one of those that were read, so that processes that start at once do not
@@ -58,7 +58,7 @@ export interface AcquireView<S extends Scope, R extends LeaseRow> extends ScopeV
   readonly mine: R | undefined;
   /** Rows that have ended: the preferred one first, then those with the oldest end; some 16 are enough. */
   readonly free: readonly R[];
-  /** The first end of all rows. Without a row: undefined, or 0 if the scope shares its numbers with nobody. */
+  /** The first end of all rows. Without a row: undefined, or 0 if the scope does not share its numbers. */
   readonly earliestMs: number | undefined;
 }
 
@@ -72,12 +72,12 @@ export interface Choice<R extends LeaseRow> {
  * Where the record and the rows are. Each read is of committed data and newer than the call, and reads the clock of the store
  * after the call began. `undefined`: there is no record, or nothing to keep one in.
  *
- * A store hands a table only views and rows that the table has read, so it need not know what else is in them.
+ * A store hands a table only views and rows that the table has read, so it does not know what else is in them.
  *
  * @internal
  */
 export interface LeaseTable<S extends Scope = Scope, R extends LeaseRow = LeaseRow> {
-  /** The node ids of a new scope, of so many, if something else hands them out. */
+  /** The node ids of a new scope, of `count`, if something else hands them out. */
   readonly nodesByDefault?: (count: number) => NodeRange;
   readForAcquire(request: AcquireRequest): Promise<AcquireView<S, R> | undefined>;
   readRow(scope: string, node: number, signal: AbortSignal | undefined): Promise<RowView<S, R> | undefined>;
@@ -105,8 +105,8 @@ export interface LeaseTable<S extends Scope = Scope, R extends LeaseRow = LeaseR
     signal: AbortSignal | undefined,
   ): Promise<number>;
   /**
-   * Makes the rows from `nextNode` to `last`, which were never granted, unless somebody else does. It may make fewer, and is called
-   * again then.
+   * Makes the rows from `nextNode` to `last`, which were never granted, unless another client does. It may make fewer, and is called again
+   * then.
    */
   makeRows(scope: string, view: ScopeView<S>, last: number, signal: AbortSignal | undefined): Promise<void>;
   /** Replaces the fence and the incarnation of the record, if it is as it was read. */
@@ -121,9 +121,9 @@ export interface LeaseTable<S extends Scope = Scope, R extends LeaseRow = LeaseR
 const MAX_RACES = 60;
 /** How many rows are made at a time, at least: as many holders that start at once then write the record once. */
 const ROWS_AT_ONCE = 64;
-/** Among so many free rows, at least, one is drawn after a lost race. @internal */
+/** The least number of free rows that one is drawn from after a lost race. @internal */
 export const DRAWN_FROM = 16;
-/** Between so many rows a store chooses in one operation, if it can. @internal */
+/** The number of rows that a store chooses between in one operation, if it can. @internal */
 const CHOICES = 8;
 
 /**
@@ -138,8 +138,8 @@ function drawn(grant: string, node: number): number {
 }
 
 /**
- * The free rows in the order in which a grant tries them. Two requests for one grant have the same order, although one of them may
- * have read fewer rows: else each would take a row, of which the grant can keep one.
+ * The free rows in the order in which a grant tries them. Two requests for one grant have the same order, although one of them may have
+ * read fewer rows: else each would take a row, and the grant can keep only one.
  */
 function triedBy<R extends LeaseRow>({ grant, node }: AcquireRequest, free: readonly R[], hasLost: boolean): R[] {
   const order = [...free].sort((a, b) => drawn(grant, a.node) - drawn(grant, b.node));
@@ -149,7 +149,7 @@ function triedBy<R extends LeaseRow>({ grant, node }: AcquireRequest, free: read
   return order;
 }
 
-/** Repeats an operation until nobody else was faster. @internal */
+/** Repeats an operation until there is no conflict. @internal */
 export async function untilFirst<T>(
   table: { waitsFor?(): string | undefined },
   signal: AbortSignal | undefined,

@@ -1,6 +1,6 @@
 /**
- * What the operations of a store are given, checked before the store is asked: a value that a statement would silently
- * round, cut off or store is refused here, with its name and the rule.
+ * The arguments of a store's operations, checked before the store is asked: a value that a statement would silently round, cut off or store
+ * is refused here, with its name and the rule.
  */
 
 import { Layout } from "frazil";
@@ -22,7 +22,7 @@ import type {
 import { isScope, MAX_NODE, MAX_OWNER_LENGTH } from "../limits.js";
 import { layoutText } from "./layout-text.js";
 
-/** The longest window that a scope may allow: a day. A fence lasts as long, and nobody can acquire meanwhile. */
+/** The longest window that a scope may allow: a day. A fence lasts as long, and no one can acquire meanwhile. */
 const LONGEST_WINDOW_MS = 24 * 60 * 60 * 1000;
 /** The latest time of a `Date`: every later one is a mistake of units. */
 const MAX_DATE_MS = 8.64e15;
@@ -120,7 +120,7 @@ export function checkEnsure(request: EnsureRequest): void {
     throw configError("INVALID_ARGUMENT", "behind", request.behind, PackageRule.TRUE_OR_FALSE);
 }
 
-/** The record that `init` writes for its options. `nodesByDefault`: the node ids of so many that it has unless it is told otherwise. */
+/** The record that `init` writes for its options. `nodesByDefault`: its default node ids, of that many. */
 export function recordOf(options: InitOptions, nodesByDefault = leasedNodes): ScopeRecord {
   const known = "scope, layout, nodes, windowMaxMs";
   const {
@@ -132,13 +132,11 @@ export function recordOf(options: InitOptions, nodesByDefault = leasedNodes): Sc
   const layout = Layout.from(given);
   const { nodes: count, lastDate } = layout.plan();
   const last = count - 1;
-  if (lastDate.getTime() < wallClock())
-    throw configError(
-      "INVALID_OPTION",
-      "layout",
-      typeof given === "string" ? given : layoutText(layout),
-      `must not be over, as since ${lastDate.toISOString()}\n${OVER_RULE}`,
-    );
+  if (lastDate.getTime() < wallClock()) {
+    const value = typeof given === "string" ? given : layoutText(layout);
+    const rule = `the time of the layout "${value}" ended on ${lastDate.toISOString()}\n${OVER_RULE}`;
+    throw configError("INVALID_OPTION", "layout", value, rule);
+  }
   const all = nodesByDefault(count);
   const { from = all.from, to = all.to } =
     nodes === undefined ? {} : checkKeys("INVALID_OPTION", "nodes", nodes, "from, to");

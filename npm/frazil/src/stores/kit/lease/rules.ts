@@ -1,7 +1,7 @@
 /**
- * The rules of `LeaseStore` as pure functions of a record and its rows, for stores that read, decide in this process, and
- * write: in a transaction, or on condition that nobody else has written meanwhile. Stores that decide in the database have
- * the same rules in their statements.
+ * The rules of `LeaseStore` as pure functions of a record and its rows, for stores that read, decide in this process, and write: in a
+ * transaction, or on condition that nothing was written meanwhile. Stores that decide in the database have the same rules in their
+ * statements.
  */
 import {
   type AcquireRequest,
@@ -17,7 +17,7 @@ import {
 /** How far beyond the rows that exist a preferred node id may lie: all rows before it are made as well. */
 export const REACH = 1024;
 
-/** The incarnation of a record that nobody has used yet: `ensure` sets it without a fence, since nothing was granted. */
+/** The incarnation of an unused record: `ensure` sets it without a fence, since nothing was granted. */
 export const UNUSED = "";
 
 /** The record of a scope. */
@@ -47,7 +47,7 @@ export interface LeaseRow {
   readonly owner: string | null;
 }
 
-/** A row that nobody holds, free from `untilMs` on. */
+/** A row without a holder, free from `untilMs` on. */
 export const freeRow = (node: number, untilMs = 0): LeaseRow => ({
   node,
   fromMs: 0,
@@ -69,7 +69,7 @@ export interface Rows {
   mine(): LeaseRow | undefined;
   /** The preferred row if it has ended, else the one with the oldest end, if that has passed. */
   free(): LeaseRow | undefined;
-  /** The first end of all rows. Without a row: undefined, or 0 if the scope shares its numbers with nobody. */
+  /** The first end of all rows. Without a row: undefined, or 0 if the scope does not share its numbers. */
   earliestMs(): number | undefined;
 }
 

@@ -1,4 +1,5 @@
-/** The record of a scope as JSON, which etcd, ZooKeeper and documents keep. Some add fields of their own. */
+/** The record of a scope as JSON, which etcd, ZooKeeper and documents keep. Some add their own fields. */
+import { saidOf } from "../../../base/errors.js";
 import { storeRefused } from "../errors.js";
 import type { ScopeRecord } from "./requests.js";
 import type { Scope } from "./rules.js";
@@ -36,7 +37,11 @@ export function fieldsOf<T>(place: string, text: string, wholes: readonly string
     texts.every((name) => typeof fields?.[name] === "string");
   if (!isRight)
     throw storeRefused(
-      `${place} has the text ${JSON.stringify(text.slice(0, 200))}: must be JSON as the store writes it\nRestore it, then call fence().`,
+      saidOf(
+        place,
+        "must have JSON as the store writes it\nRestore it, then call fence().",
+        JSON.stringify(text.slice(0, 200)),
+      ),
     );
   return fields as T;
 }

@@ -1,4 +1,4 @@
-/** What the operations of a store of segments are given, checked before the store is asked. */
+/** The arguments of the operations of a store of segments, checked before the store is asked. */
 import { configError, whole } from "../../../base/errors.js";
 import { Rule } from "../../../generated/rules.js";
 import type { AllocateRequest, TagOptions } from "../../segment-store.js";

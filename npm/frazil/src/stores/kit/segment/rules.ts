@@ -1,8 +1,9 @@
 /**
- * What a store of segments decides: which range a process gets. Pure: the stores read the record, and write what is decided here
- * on condition that nobody else has written it meanwhile.
+ * What a store of segments decides: which range a process gets. Pure: the stores read the record, and write what is decided here on
+ * condition that it is unchanged.
  */
 
+import { saidOf } from "../../../base/errors.js";
 import type { AllocateRequest, Allocation } from "../../segment-store.js";
 import { isWholeColumn } from "../answer-rows.js";
 import { storeRefused } from "../errors.js";
@@ -31,7 +32,7 @@ export interface TagRecord {
  */
 export type KeptRecord = readonly [next: string, incarnation: string, recent: string];
 
-/** How many numbers a range has, if nobody says. */
+/** The default size of a range. */
 const DEFAULT_STEP = 1000;
 /** The step of a store that has none for the tag. @internal */
 export const stepWithin = ({ maxCount }: AllocateRequest): number => Math.min(DEFAULT_STEP, maxCount);
@@ -41,9 +42,9 @@ export const MAX_COUNTER = 2n ** 63n - 1n;
 const REMEMBERED = 32;
 
 /**
- * How many numbers a request skips: `failoverSkip`, and below as many again by the first 32 bits of its attempt. Two servers may lack
- * the record of one another (a second failover before the first record is on the next server, a backup that is restored twice), and
- * skip from the same number: skips of one length would give out the same range twice.
+ * How many numbers a request skips: `failoverSkip`, and below as many again by the first 32 bits of its attempt. Two servers may lack each
+ * other's record, and skip from the same number (a second failover before the first record is on the next server, a backup that is restored
+ * twice): skips of one length would give out the same range twice.
  */
 const skipOf = ({ failoverSkip, attempt }: AllocateRequest): bigint =>
   BigInt(failoverSkip) + ((BigInt(failoverSkip) * BigInt(`0x${attempt.slice(0, 8)}`)) >> 32n);
@@ -56,8 +57,8 @@ export interface AllocateDecision {
 
 /**
  * Invariant: a range begins at or above the end of every range that was allocated, as far as the record, the process that asks and
- * `failoverSkip` can tell: of a record that was lost, the counter was at most `failoverSkip` higher, skips included. `incarnation` is
- * that of the store at the moment at which the record is written.
+ * `failoverSkip` can tell: of a record that was lost, the counter was at most `failoverSkip` higher, skips included. `incarnation` is the
+ * store's when the record is written.
  *
  * A retry gets the range of its first try, also if the store is another one since: the record has it, so it was not lost. The
  * record is written nevertheless: some databases show a commit before it is on disk, and an answer must not be lost after it was
@@ -99,7 +100,7 @@ export interface RecordPlace {
 
 const IN_TABLE: RecordPlace = { place: "the table frazil_segments", counter: "next_number" };
 
-/** The record that is kept so. @throws {LeaseError} `STORE_REFUSED` if somebody has changed it. */
+/** The record that is kept so. @throws {LeaseError} `STORE_REFUSED` if it was changed by hand. */
 export function tagRecordOf(
   tag: string,
   [next, incarnation, recent]: KeptRecord,
@@ -107,14 +108,25 @@ export function tagRecordOf(
 ): TagRecord {
   const refused = (field: string, value: unknown, rule: string) =>
     storeRefused(
-      `${field} is ${JSON.stringify(String(value).slice(0, 80))} in the record of the tag ${JSON.stringify(tag)} in ${place}, which was changed ` +
-        `by hand: must be ${rule}`,
+      saidOf(
+        `${field} of the tag ${JSON.stringify(tag)} in ${place}`,
+        `must be ${rule}`,
+        JSON.stringify(String(value).slice(0, 80)),
+      ),
     );
   if (!isWholeColumn(next))
-    throw refused(counter, next, "an integer\nSet it to a number above every number that was handed out.");
+    throw refused(
+      counter,
+      next,
+      "an integer\nIt was changed by hand. Set it to a number above every number that was handed out.",
+    );
   const list = listIn(recent);
   if (list === undefined)
-    throw refused("recent", recent, "a list of [process, attempt, first number, count]\nSet it to [].");
+    throw refused(
+      "recent",
+      recent,
+      "a list of [process, attempt, first number, count]\nIt was changed by hand. Set it to [].",
+    );
   const record = {
     next: BigInt(next),
     incarnation,
@@ -126,8 +138,8 @@ export function tagRecordOf(
     throw refused(
       counter,
       next,
-      `${lost.first + BigInt(lost.count)} or more, since it has a range of ${lost.count} numbers from ${lost.first} on\nThat would be allocated ` +
-        "again. Set it to a number above every number that was handed out, and look for what moves it down, such as a trigger.",
+      `${lost.first + BigInt(lost.count)} or more, since the numbers up to ${lost.first + BigInt(lost.count) - 1n} were allocated\n` +
+        "It was changed by hand. Set it to a number above every number that was handed out, and look for what moves it down, such as a trigger.",
     );
   return record;
 }

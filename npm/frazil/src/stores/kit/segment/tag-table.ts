@@ -1,6 +1,6 @@
 /**
- * A store of segments on anything that can replace the record of a tag on condition that nobody else has written it: it reads, decides
- * by `rules.ts`, and writes.
+ * A store of segments on anything that can replace the record of a tag on condition that it is unchanged: it reads, decides by `rules.ts`,
+ * and writes.
  */
 import { monotonicClock } from "../../../base/clock.js";
 import { LeaseError } from "../../../base/errors.js";
@@ -25,9 +25,9 @@ export interface TagTable {
   /** Reads committed data. `undefined`: there is no record, or nothing to keep one in. */
   readTag(tag: string, signal: AbortSignal | undefined): Promise<TagView | undefined>;
   /**
-   * Replaces the record, if it is as it was read and the incarnation of the store is still that of the new one: both in one atomic
-   * operation. After a failover between reading and writing another incarnation would allocate what the old server had allocated. On
-   * disk before it resolves to `true`. Else it resolves to the record that is there, or to `undefined` if that must be read.
+   * Replaces the record, if it is as it was read and the store still has the incarnation of the new one: both in one atomic operation.
+   * After a failover between reading and writing another incarnation would allocate what the old server had allocated. On disk before it
+   * resolves to `true`. Else it resolves to the record that is there, or to `undefined` if that must be read.
    */
   replaceTag(
     tag: string,
@@ -41,15 +41,15 @@ export interface TagTable {
   placeOfTags(signal: AbortSignal | undefined, tag: string): string | Promise<string>;
 }
 
-/** After so many tries that found the record unchanged, somebody else was not faster. */
+/** After this many tries that found the record unchanged, the cause is not a conflict. */
 const UNCHANGED_TRIES = 8;
 /** How long to pause at most after allocations that others won. */
 const LONGEST_PAUSE_MS = 1000;
 
 /**
- * Allocates from a table: reads, decides, and writes. If somebody else was faster, it decides by the record that the write has found,
- * once, since that is as new as can be. Then it pauses, for longer each time, and longer where the store answers slowly, so that many
- * processes that begin at once do not keep it busy.
+ * Allocates from a table: reads, decides, and writes. On conflict, it decides by the record that the write has found, once, since that is
+ * as new as can be. Then it pauses, for longer each time, and longer where the store answers slowly, so that many processes that begin at
+ * once do not keep it busy.
  */
 export async function allocateFrom(store: NamedStore, table: TagTable, request: AllocateRequest): Promise<Allocation> {
   checkAllocate(request);
@@ -103,7 +103,7 @@ export async function makeTagIn(store: NamedStore, table: TagTable, options: Tag
  */
 export function tagMissing(store: NamedStore, tag: string, place: string, above: bigint): LeaseError {
   const name = JSON.stringify(tag);
-  const missing = `the ${store.name} store has no record of the tag ${name}. It looked in ${place}\n`;
+  const missing = `the ${store.name} store has no record of the tag ${name} in ${place}\n`;
   const remedy =
     above > 0n
       ? `It is not new: this process has had numbers up to ${above - 1n}, so its record was deleted, or is in another place. Restore it. ` +

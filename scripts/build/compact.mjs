@@ -1,10 +1,13 @@
-// Removes what only readers of the source need from a file of `dist`.
+// Makes a file of `dist` smaller: one import for each file that it imports, and none of what only readers of the source need.
 import { readFileSync, writeFileSync } from "node:fs";
 
 /** Where a line is broken, in columns. Node prints the whole line of an error that nothing catches. */
 const LINE_LIMIT = 120;
 
-/** What esbuild writes above the statement that tells Node the names of exports. It is never run, so esbuild would remove it. */
+/**
+ * The comment that esbuild writes above the statement that tells Node the names of exports. The statement never runs, so esbuild would
+ * remove it.
+ */
 const NOTE_ON_NAMES = "// Annotate the CommonJS export names for ESM import in node:\n";
 
 /** Makes one import of all that esbuild writes for a file: one for each source that has some. */
@@ -36,10 +39,10 @@ function mergeRequires(text) {
 }
 
 /**
- * Removes white space and comments, since neither npm nor wrangler minifies. esbuild takes the marks of what bundlers may leave out for
- * comments too, so meanwhile each is an operand.
+ * Merges imports, and removes white space and comments, since neither npm nor wrangler minifies. esbuild takes the marks of what bundlers
+ * may leave out for comments too, so meanwhile each is an operand.
  */
-export async function removeWhiteSpace(file, { transform }) {
+export async function compact(file, { transform }) {
   const text = mergeRequires(mergeImports(readFileSync(file, "utf8")));
   const [program, names = ""] = text.split(NOTE_ON_NAMES);
   const marked = program.replaceAll("/* @__PURE__ */ ", "__PURE__ + ");
