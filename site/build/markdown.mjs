@@ -27,7 +27,7 @@ function firstScreen() {
 
 /** What the site has in a page in place of a part of it. `exported`: the pages of the entries of the package. */
 const replacements = (exported) => ({
-  "index.md": [/(?<=^# .*\n)[\s\S]*?(?=\n## In code\n)/, `${firstScreen()}\n${DECODER}\n`],
+  "index.md": [/(?<=^# .*\n)[\s\S]*?(?=\n## The four ways in code\n)/, `${firstScreen()}\n${DECODER}\n`],
   "reference/api.md": [
     /(?=\n`import \{)/,
     `\nEvery export: ${exported.map(({ specifier, page }) => `[\`${specifier}\`](api/${page})`).join(", ")}.\n`,

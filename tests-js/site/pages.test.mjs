@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { sidebar } from "../../site/build/navigation.mjs";
 import { OutsideFiles } from "../../site/build/outside-files.mjs";
 import { errors } from "../vectors/generated-tables.mjs";
 import { allPages, deadLinks, parsed } from "./links.mjs";
@@ -32,6 +33,16 @@ test("a link to a file that is no page leads to the repository, or to a copy bel
   const link = new OutsideFiles("/below/").linkOf("guides/local.md", "../proofs/local-platforms.json");
   assert.match(link, /^(https:.*|\/below\/files)\/docs\/proofs\/local-platforms\.json(\.txt)?$/);
   assert.throws(() => new OutsideFiles("/").linkOf("guides/local.md", "../gone.json"), /no such file/);
+});
+
+test("no two pages of a list of the navigation have one name", () => {
+  const twice = (items) => [
+    ...items.filter(({ text }, at) => items.findIndex((other) => other.text === text) < at),
+    ...items.flatMap(({ items: below = [] }) => twice(below)),
+  ];
+  assert.deepEqual(twice(sidebar()), []);
+  const [page] = sidebar();
+  assert.deepEqual(twice([{ text: "Chapter", items: [page, page] }]), [page]);
 });
 
 test("llms.txt has every page but the records of runs, with a sentence and a link that answers", () => {
