@@ -9,6 +9,7 @@ import { writeTextsForAssistants } from "../build/llms.mjs";
 import { editMarkdown } from "../build/markdown.mjs";
 import { chapters, isRecord, sidebar } from "../build/navigation.mjs";
 import { OutsideFiles } from "../build/outside-files.mjs";
+import { sectionsOf } from "../build/search.mjs";
 
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const base = process.env.SITE_BASE || "/";
@@ -22,14 +23,6 @@ const slugify = (heading) =>
 
 /** Without JavaScript nothing opens the menu of a narrow page. */
 const NO_SCRIPT = `<noscript><p class="no-script">Search and the decoder need JavaScript. The pages do not: <a href="${base}">all pages</a>.</p></noscript>`;
-
-/** Words that people search for, and what the pages say. Only the index of the search has both. */
-const SYNONYMS = [
-  [/\brepeat(s|ed|ing)?\b/g, "duplicate collision"],
-  [/\b(goes|go|gone|set) back\b/g, "went back"],
-];
-const withSynonyms = (html) =>
-  SYNONYMS.reduce((text, [said, searched]) => text.replaceAll(said, `$& ${searched}`), html);
 
 // Before the navigation, which lists the pages that are there.
 const exported = writeExports();
@@ -100,8 +93,9 @@ export default defineConfig({
         // Its name is then what it shows, with the key.
         translations: { button: { buttonText: "Search", buttonAriaLabel: "" } },
         // Records of runs have every word of the pages, in tables of numbers.
-        _render: (source, env, md) => (isRecord(env.relativePath) ? "" : withSynonyms(md.render(source, env))),
+        _render: (source, env, md) => (isRecord(env.relativePath) ? "" : md.render(source, env)),
         miniSearch: {
+          _splitIntoSections: sectionsOf,
           searchOptions: { fuzzy: 0.15, prefix: true, boost: { title: 4, titles: 2, text: 1 } },
         },
       },

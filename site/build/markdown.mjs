@@ -1,4 +1,5 @@
 // What the site needs of the pages and GitHub does not.
+import { readFileSync } from "node:fs";
 import { withCodeGroups } from "./code-groups.mjs";
 
 /** The decoder of the first page. Its content is shown where the element cannot be: without JavaScript. */
@@ -16,25 +17,33 @@ function eachToken(tokens, visit) {
   }
 }
 
-/** What the site adds to pages, each before a text of the page. `exported`: the pages of the entries of the package. */
-const additions = (exported) => ({
-  "index.md": ["\n## Pages\n", DECODER],
+/** The first screen of the README, for a page of docs/. */
+function firstScreen() {
+  const [, screen] = /^# .*\n([\s\S]*?)\n## Pages\n/.exec(
+    readFileSync(new URL("../../README.md", import.meta.url), "utf8"),
+  );
+  return screen.replaceAll("](docs/", "](");
+}
+
+/** What the site has in a page in place of a part of it. `exported`: the pages of the entries of the package. */
+const replacements = (exported) => ({
+  "index.md": [/(?<=^# .*\n)[\s\S]*?(?=\n## The four ways in code\n)/, `${firstScreen()}\n${DECODER}\n`],
   "reference/api.md": [
-    "\n`import {",
-    `Every export: ${exported.map(({ specifier, page }) => `[\`${specifier}\`](api/${page})`).join(", ")}.`,
+    /(?=\n`import \{)/,
+    `\nEvery export: ${exported.map(({ specifier, page }) => `[\`${specifier}\`](api/${page})`).join(", ")}.\n`,
   ],
 });
 
-function withAddition(text, page, [before, added]) {
-  if (!text.includes(before)) throw new Error(`docs/${page} has no ${before.trim()}, before which the site has more`);
-  return text.replace(before, `\n${added}\n${before}`);
+function withReplacement(text, page, [part, added]) {
+  if (!part.test(text)) throw new Error(`docs/${page} has no ${part}, where the site has something else`);
+  return text.replace(part, () => added);
 }
 
 export function editMarkdown(md, outside, exported) {
-  const added = additions(exported);
-  md.core.ruler.before("normalize", "additions", (state) => {
+  const all = replacements(exported);
+  md.core.ruler.before("normalize", "replacements", (state) => {
     const page = state.env.relativePath;
-    state.src = withCodeGroups(page in added ? withAddition(state.src, page, added[page]) : state.src);
+    state.src = withCodeGroups(page in all ? withReplacement(state.src, page, all[page]) : state.src);
   });
   md.core.ruler.push("site", ({ tokens, env }) => {
     eachToken(tokens, (token) => {

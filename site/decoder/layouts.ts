@@ -25,7 +25,7 @@ const NAMED = Layout.names.map((name) => [name as string, Layout.named(name) as 
 /** The layouts that an ID fits, most likely first, and how sure that is. */
 export interface Answer {
   readonly readings: readonly Reading<Layout>[];
-  readonly sureness: ReturnType<typeof sureness>;
+  readonly sureness: ReturnType<typeof sureness> | "given";
   /** Layouts that can hold the ID, and what speaks against each. */
   readonly doubtful: readonly { readonly name: string; readonly layout: Layout; readonly doubt: string }[];
 }
@@ -40,8 +40,8 @@ export function answerFor({ id, line }: Found, own: Layout | undefined, nowMs: n
   });
   if (own?.tryParse(id) === undefined || whyNot(own, id, nowMs) !== undefined)
     return { readings, sureness: sureness(readings), doubtful };
-  const reading = { name: OWN, layout: own, timestampMs: own.timestampOf(id), evidence: 0, reasons: ["you gave it"] };
-  return { readings: [reading, ...readings], sureness: "only", doubtful };
+  const reading = { name: OWN, layout: own, timestampMs: own.timestampOf(id), evidence: 0, reasons: [] };
+  return { readings: [reading, ...readings], sureness: "given", doubtful };
 }
 
 /** A layout as the visitor writes it. */

@@ -1,5 +1,6 @@
 /** One ID with its explanation. */
 import type { Layout } from "frazil/layout";
+import { FITTING_TIME } from "../../npm/frazil/src/likely/layouts.js";
 import { element } from "./dom.js";
 import type { Found } from "./ids.js";
 import type { Answer } from "./layouts.js";
@@ -9,6 +10,7 @@ const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** How sure the first reading is. */
 function surenessOf({ sureness, readings: [, second] }: Answer): string {
+  if (sureness === "given") return "the layout you gave";
   if (sureness === "only") return "the only layout that fits";
   if (sureness === "likely" || second === undefined) return sureness;
   return `possible, and ${second.name} of ${dayOf(second.timestampMs)} as well`;
@@ -102,7 +104,7 @@ export function resultOf(found: Found, answer: Answer, nowMs: number, number: nu
     const reading = readings.find((one) => one === chosen);
     const how = isFirst ? surenessOf(answer) : reading === undefined ? "doubtful" : "less likely";
     verdict.replaceChildren(element("strong", {}, chosen.name), `: ${how}`);
-    const reasons = ["its time is between the epoch and now", ...(reading?.reasons ?? [])];
+    const reasons = [`its time is ${FITTING_TIME}`, ...(reading?.reasons ?? [])];
     if (reading !== undefined) verdict.append(element("span", { class: "why" }, ` (${reasons.join("; ")})`));
     const texts = [...warnings, ...doubtsOf(chosen.name, answer)];
     notes.replaceChildren(...texts.map((warning) => element("li", {}, warning)));

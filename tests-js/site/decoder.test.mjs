@@ -19,6 +19,10 @@ const NOW_MS = Date.parse("2026-11-28T12:00Z");
 /** A tweet of 2012. Its bits are those of an ID of Discord of 2016 as well, so only its context tells. */
 const AMBIGUOUS = "204697221847986177";
 
+/** A tweet of 2022, and an ID whose texts in some forms are too large for the more usual ones. */
+const TWEET = "1541815603606036480";
+const LARGE = "11777767225478121501";
+
 /** IDs of the real world, each with its layout and its time as the decoder shows it. */
 const IDS = [
   ...published.filter(({ id }) => id !== AMBIGUOUS).map(({ id, layout, date }) => [id, layout, date]),
@@ -72,15 +76,20 @@ test("published IDs of eight systems are explained at once", async () => {
 
 test("IDs are found in every form, and in a log", async () => {
   const { paste, close } = await openDecoder();
-  for (const [text, form] of [
-    ["1541815603606036480n", undefined],
-    [`0x${1541815603606036480n.toString(16)}`, "hex"],
-    ["1ptWyK4WgZU", "base62"],
-    ["01226N0640J7K", "base32"],
+  const [decimal] = await paste(`${TWEET}n`, "1 ID found.");
+  assert.match(decimal, /2022-06-28T16:07:40\.105Z/);
+  for (const [text, id, form] of [
+    ["0x1565a11f6217a000", TWEET, "hex"],
+    ["1565a11f6217a000", TWEET, "hex"],
+    ["1ptWyK4WgZU", TWEET, "base62"],
+    ["ULfUxSRQ3px", LARGE, "base58"],
+    ["1ASD13XH1F800", TWEET, "base32"],
+    ["0bppc0m3ju134", TWEET, "base36"],
+    ["a6wr8wfmxs20x", LARGE, "crockford"],
+    ["o3MI4-nciB0", LARGE, "base64url"],
   ]) {
     const [shown] = await paste(text, "1 ID found.");
-    if (form === undefined) assert.match(shown, /2022-06-28T16:07:40\.105Z/);
-    else assert.match(shown, new RegExp(`Read as ${form}`));
+    assert.match(shown, new RegExp(`^${text}\\n+${id} as decimal text\\. Read as ${form}\\b`));
   }
   const log =
     'INFO at 2026-11-21T09:47:19Z created "id":"175928847299117063" and id_1541815603606036480 for an information request';
@@ -98,7 +107,7 @@ test("what is wrong with an ID is said", async () => {
     ["175928847299117060", /Maybe rounded/],
     ["-5", /Negative/],
     ["5", /first day of the epoch/],
-    ["9223372036854775807", /its time has not come yet|fits/],
+    ["9223372036854775807", /\nbaidu: the only layout that fits/],
     ["1.5418156036060365e+18", /JavaScript number/, "No ID found."],
     ["99999999999999999999", /more than 64 bits/, "No ID found."],
   ]) {
@@ -124,7 +133,11 @@ test("an own layout is in the address, without the ID, and nothing is sent", asy
   const address = page.url();
   assert.match(address, /#layout=time:41,shard:10,sequence:12&tick=1&epoch=2010-11-04T01:42:54\.657Z$/);
   const shown = await decoder.locator("article").innerText();
-  assert.match(shown, /\nyours: the only/);
+  assert.match(
+    shown,
+    /\nyours: the layout you gave \(its time is after the first day of the epoch, and at most a day ahead\)/,
+  );
+  assert.match(shown, /[2-9] layouts fit/);
   assert.match(shown, /2022-06-28T16:07:40\.105Z/);
   // Chromium asks for the icon again when the address changes.
   assert.deepEqual(

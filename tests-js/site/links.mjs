@@ -12,12 +12,12 @@ export function parsed(html) {
 /** Each page of the site by its path. */
 export const allPages = () => new Map(pages().map((path) => [path, parsed(readFileSync(fileOf(path), "utf8"))]));
 
-/** The links that no file or no anchor answers. */
-export function deadLinks(all) {
+/** The links that no file or no anchor answers, of all pages or of others. */
+export function deadLinks(all, from = all) {
   const dead = [];
-  for (const [path, { links }] of all)
+  for (const [path, { links }] of from)
     for (const link of links) {
-      const { origin, pathname, hash } = new URL(link, `http://site${path}`);
+      const { origin, pathname, hash } = new URL(link, new URL(path, "http://site"));
       if (origin !== "http://site") continue;
       const target = decodeURIComponent(pathname);
       if (fileOf(target) === undefined) dead.push(`${path}: ${link}`);

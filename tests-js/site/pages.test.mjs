@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { sidebar } from "../../site/build/navigation.mjs";
 import { OutsideFiles } from "../../site/build/outside-files.mjs";
+import { errors } from "../vectors/generated-tables.mjs";
 import { allPages, deadLinks, parsed } from "./links.mjs";
 import { dist, pages, startSite } from "./site.mjs";
 
@@ -31,6 +33,16 @@ test("a link to a file that is no page leads to the repository, or to a copy bel
   const link = new OutsideFiles("/below/").linkOf("guides/local.md", "../proofs/local-platforms.json");
   assert.match(link, /^(https:.*|\/below\/files)\/docs\/proofs\/local-platforms\.json(\.txt)?$/);
   assert.throws(() => new OutsideFiles("/").linkOf("guides/local.md", "../gone.json"), /no such file/);
+});
+
+test("no two pages of a list of the navigation have one name", () => {
+  const twice = (items) => [
+    ...items.filter(({ text }, at) => items.findIndex((other) => other.text === text) < at),
+    ...items.flatMap(({ items: below = [] }) => twice(below)),
+  ];
+  assert.deepEqual(twice(sidebar()), []);
+  const [page] = sidebar();
+  assert.deepEqual(twice([{ text: "Chapter", items: [page, page] }]), [page]);
 });
 
 test("llms.txt has every page but the records of runs, with a sentence and a link that answers", () => {
@@ -122,38 +134,71 @@ test("the checks of a page find an inline script, a request of another origin, a
   await close();
 });
 
-/** Questions, and where one of the first answers leads. */
-const QUESTIONS = [
-  ["clock went back", /time|safety|claims|errors|design/],
-  ["kubernetes", /deploying|node-ids|local|start/],
-  ["duplicate", /safety|node-ids|databases|deploying|claims|fleets/],
-  ["prisma bigint", /databases|json/],
-  ["lambda", /serverless/],
-  ["base62", /text|cli/],
-  ["vite", /bundling|workers-tools/],
-  ["redis failover", /stores\/redis|leases/],
-  ["node id", /node-ids|api|start|deploying|leases/],
-  ["json bigint", /json|databases/],
-  ["uuid", /choosing|databases/],
-  ["discord", /layouts|ids|api|start|cli/],
-];
+/** Questions, and the page that one of the first three answers leads to. */
+const QUESTIONS = {
+  autoscaling: "guides/deploying",
+  base62: "reference/text",
+  "BIGINT mysql": "reference/stores/mysql",
+  cli: "reference/cli",
+  "clock went back": "reference/errors",
+  cursor: "guides/databases",
+  discord: "reference/layouts",
+  duplicate: "concepts/safety",
+  "getting started": "start",
+  "graceful shutdown": "guides/leases",
+  graphql: "guides/json",
+  install: "start",
+  "json bigint": "guides/json",
+  kubernetes: "guides/deploying",
+  lambda: "guides/serverless",
+  license: "",
+  "mint in browser": "guides/runtimes",
+  mongoose: "guides/databases",
+  monitoring: "guides/deploying",
+  nestjs: "guides/frameworks",
+  nextjs: "guides/frameworks",
+  "node id": "concepts/node-ids",
+  pagination: "guides/databases",
+  "prisma bigint": "guides/databases",
+  "prometheus metrics": "guides/deploying",
+  "redis failover": "reference/stores/redis",
+  serverless: "guides/serverless",
+  throughput: "reference/benchmarks",
+  upgrade: "",
+  uuid: "choosing",
+  vite: "guides/bundling",
+};
+const pathOf = (page) => `/${page}${page === "" ? "" : ".html"}`;
 
-test("search answers ten questions and more", async () => {
+test("search answers questions, and explains each error code first", async () => {
+  const all = allPages();
   const { page, problems, close } = await site.open("/");
   await page.keyboard.press("Control+k");
   const input = page.locator("#localsearch-input");
   const results = page.locator("#localsearch-list a.result");
-  for (const [question, wanted] of QUESTIONS) {
+  const ask = async (question) => {
     await input.fill("");
     await results.first().waitFor({ state: "detached" });
     await input.fill(question);
     await results.first().waitFor();
-    const links = await results.evaluateAll((all) => all.slice(0, 6).map(({ pathname }) => pathname));
-    assert.ok(
-      links.some((link) => wanted.test(link)),
-      `${question}: ${links}`,
-    );
+    return results.evaluateAll((found) => found.map((link) => link.getAttribute("href")));
+  };
+  const found = [];
+  for (const [question, wanted] of Object.entries(QUESTIONS)) {
+    const links = await ask(question);
+    found.push(...links);
+    const first = links.slice(0, 3).map((link) => link.split("#")[0]);
+    assert.ok(first.includes(pathOf(wanted)), `${question}: ${first}`);
   }
+  for (const code of Object.values(errors.CLASSES).flatMap((codes) => codes.split(" "))) {
+    const links = await ask(code);
+    found.push(...links);
+    assert.equal(links[0], `/reference/errors.html#${code}`);
+  }
+  assert.ok(new Set(found).size > 150, `${new Set(found).size} results`);
+  assert.deepEqual(deadLinks(all, [["search", { links: found }]]), []);
+  const damaged = found.map((link) => link.replace("safety", "safety duplicate"));
+  assert.notDeepEqual(deadLinks(all, [["search", { links: damaged }]]), []);
   assert.deepEqual(problems, []);
   await close();
 });

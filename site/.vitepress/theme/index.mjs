@@ -2,9 +2,23 @@
 import DefaultTheme from "vitepress/theme-without-fonts";
 import "./style.css";
 
+/** How much a page weighs: of two that say the same, that for newcomers comes first. */
+const WEIGHTS = [
+  [/\/start\.html/, 1.5],
+  [/\/reference\/api\//, 0.7],
+  [/\/internals\//, 0.3],
+];
+const boostDocument = (id) => WEIGHTS.find(([pages]) => pages.test(id))?.[1] ?? 1;
+
 export default {
   extends: DefaultTheme,
-  enhanceApp() {
+  enhanceApp({ siteData }) {
+    // In the configuration, VitePress would make it a text and evaluate that, which `default-src 'self'` forbids.
+    const { themeConfig } = siteData.value;
+    const { miniSearch } = themeConfig.search.options;
+    const searchOptions = { ...miniSearch.searchOptions, boostDocument };
+    const options = { ...themeConfig.search.options, miniSearch: { ...miniSearch, searchOptions } };
+    siteData.value = { ...siteData.value, themeConfig: { ...themeConfig, search: { ...themeConfig.search, options } } };
     if (!import.meta.env.SSR) import("../../decoder/index.ts");
   },
 };

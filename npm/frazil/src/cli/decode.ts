@@ -1,7 +1,7 @@
 /** `npx frazil decode`: the fields of IDs. */
 import { type Decoded, Layout } from "frazil";
 import { wallClock } from "../base/clock.js";
-import { readingsOf, whyNot } from "../likely/layouts.js";
+import { FITTING_TIME, readingsOf, whyNot } from "../likely/layouts.js";
 import { fieldsOf, layoutOf } from "./chosen-layout.js";
 import type { Command } from "./command.js";
 import type { Flags } from "./flags.js";
@@ -117,8 +117,7 @@ export const decode: Command = {
     ["decode --from base62 1ptWyK4WgZU -l twitter", "of an ID in another form"],
     ["decode - --json < ids.txt", "one ID a line, as are the answers"],
   ],
-  notes:
-    'Without an ID, or with -, the IDs are the lines of standard input. Each is answered in one line: the ID, the\ntime, and name=value for each other field. A line that is refused is reported with its number, the others\nare answered, and the exit code is 1.\nWithout --layout the IDs are read as default. An ID does not say its layout: the row "or as" has the others that\ngive a time between their first day and tomorrow, most likely first.',
+  notes: `Without an ID, or with -, the IDs are the lines of standard input. Each is answered in one line: the ID, the\ntime, and name=value for each other field. A line that is refused is reported with its number, the others\nare answered, and the exit code is 1.\nWithout --layout the IDs are read as default. An ID does not say its layout: the row "or as" has the others that\ngive a time ${FITTING_TIME}, most likely first.`,
   flags: ["layout", "epoch", "from", "json"],
   takesArguments: true,
   run,

@@ -62,6 +62,9 @@ export interface Reading<L extends AskedLayout = AskedLayout> {
   readonly reasons: readonly string[];
 }
 
+/** Which time fits: what `whyNot` has nothing against. */
+export const FITTING_TIME = "after the first day of the epoch, and at most a day ahead";
+
 /** What speaks against the time that a layout gives; `undefined` if nothing does. */
 export function whyNot(layout: AskedLayout, id: bigint, nowMs: number): string | undefined {
   const ms = layout.timestampOf(id);
@@ -109,7 +112,7 @@ function readingOf<L extends AskedLayout>(
   return { name, layout, timestampMs, evidence, reasons };
 }
 
-/** The layouts that give a time between the first day of their epoch and tomorrow, most likely first. */
+/** The layouts that give a fitting time, most likely first. */
 export function readingsOf<L extends AskedLayout>(
   id: bigint,
   layouts: Iterable<readonly [name: string, layout: L]>,
