@@ -419,7 +419,7 @@ async function measureAll() {
   });
   writeRecord(
     `paths-${ids.backend}`,
-    `Calls beside their floors: ${ids.backend}`,
+    `Call floors, ${ids.backend}`,
     `\`npm run bench -- paths\`: ${conditions()}; ${PROCESSES} processes of each row, ${ROUNDS} rounds in each after ${WARM_UP} that are not counted. Per ID, where a call has several.
 Layout of the generators: time 40, node 1, sequence 22, so that no maximum rate is in the way. IDs of two layouts are decoded in turn.
 
