@@ -186,16 +186,21 @@ test("a time with a fraction belongs to the millisecond below it", () => {
 
 test("an error that a getter of the options throws is passed on unchanged", () => {
   for (const key of ["node", "layout", "epochMs", "maxLeadMs", "maxWaitMs", "now", "unshared", "sequenceStart"]) {
-    const boom = new Error(key);
-    const options = { node: 7 };
-    const get = () => {
-      throw boom;
-    };
-    Object.defineProperty(options, key, { enumerable: true, get });
-    assert.throws(
-      () => new Snowflake(options),
-      (error) => error === boom,
-    );
+    const like = Object.freeze(Object.assign(new Error(key), { field: "dir" }));
+    for (const boom of [new Error(key), null, undefined, "text", like]) {
+      const options = { node: 7 };
+      const get = () => {
+        throw boom;
+      };
+      Object.defineProperty(options, key, { enumerable: true, get });
+      let thrown = "nothing";
+      try {
+        new Snowflake(options);
+      } catch (error) {
+        thrown = error;
+      }
+      assert.equal(thrown, boom);
+    }
   }
   const boom = new Error("keys");
   const ownKeys = () => {

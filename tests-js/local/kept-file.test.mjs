@@ -159,7 +159,7 @@ describe("the file", () => {
     const shell = ["-ec", 'ulimit -l 0; exec "$0" -e "$1"', process.execPath, script];
     const { warnings, locked } = JSON.parse(execFileSync("sh", shell, { encoding: "utf8", ...options }));
     assert.equal(locked, false);
-    assert.match(warnings.join(), /not locked in memory: raise the limit \(ulimit -l/);
+    assert.match(warnings.join(), /not locked in memory\. Raise the limit \(ulimit -l/);
   });
 
   test("makes calls wait when its window is over, and stats() counts these waits", (t) => {

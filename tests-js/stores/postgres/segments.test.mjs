@@ -161,7 +161,7 @@ test("a trigger that puts the counter back, and a column of another type: refuse
     triggered.allocate(request),
     told({
       code: "STORE_REFUSED",
-      message: /next_number is "32760" .* must be 32770 or more/,
+      message: /next_number of the tag .* must be 32770 or more, since .*, got "32760"/,
     }),
   );
   await assert.rejects(narrow.allocate(request), told({ code: "STORE_REFUSED", message: /22003/ }));

@@ -264,7 +264,7 @@ export const isWhole = (value: unknown, min: number, max: number): value is numb
   Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 
 /** A value that is a whole number in a range, or else a `ConfigError` that names the rule. @internal */
-export function whole(code: ErrorCode, field: string, value: unknown, min: number, max: number): number {
+export function whole(code: ErrorCode, field: string, value: unknown, min: number, max: number, given = value): number {
   if (isWhole(value, min, max)) return value;
-  throw configError(code, field, value, Rule.WHOLE_NUMBER, min, max);
+  throw configError(code, field, given, Rule.WHOLE_NUMBER, min, max);
 }

@@ -1,12 +1,11 @@
 /** Statistics and health of a generator: `stats()` and `health()`. */
 import { Host } from "#binding";
-import { wallClock } from "../base/clock.js";
 import type { FrazilError } from "../base/errors.js";
 import type { Backend } from "../core/boundary.js";
 import type { Port } from "../core/port.js";
 import type { StateFile } from "../core/state-files.js";
 import { CODES, Slot } from "../generated/abi.js";
-import type { Layout } from "../layout/index.js";
+import type { Layout, Plan } from "../layout/index.js";
 import { numberOrNaN } from "./request.js";
 
 /** The counters of a generator. */
@@ -60,7 +59,7 @@ export interface Condition {
   readonly leadMs: number;
   /** When the time field of the layout runs out. */
   readonly endsAt: Date;
-  /** Milliseconds until `endsAt`; 0 after it. */
+  /** Milliseconds until `endsAt`; 0 after it, and after `close()`. */
   readonly remainingMs: number;
   /**
    * Problems to look at although IDs are issued, such as a time field that runs out within a year, a clock that is not
@@ -147,11 +146,14 @@ export const isObstructed = ({ binding: { calls, frame } }: Port, handle: number
   CODES[calls.health(frame, handle, numberOrNaN(now))] === "LEASE_EXPIRED";
 
 /** The state of a generator that was closed: nothing is asked of the core, nor of the clock. @internal */
-export function closedHealth(refusal: FrazilError, layout: Layout): Health {
-  const endMs = layout.plan().lastDate.getTime() + layout.tickMs - 1;
-  const remainingMs = Math.max(0, endMs - wallClock());
-  return { ok: false, refusal, leadMs: 0, endsAt: new Date(endMs), remainingMs, warnings: [] };
-}
+export const closedHealth = (refusal: FrazilError, { lastDate }: Plan, tickMs: number): Health => ({
+  ok: false,
+  refusal,
+  leadMs: 0,
+  endsAt: new Date(lastDate.getTime() + tickMs - 1),
+  remainingMs: 0,
+  warnings: [],
+});
 
 /**
  * The state of a generator at a time. `staticNode`: its node id if nothing but the program keeps others from having it.

@@ -1,5 +1,5 @@
 /** The options of generators and of their calls. */
-import { configError, type FrazilError } from "../base/errors.js";
+import { configError, FrazilError } from "../base/errors.js";
 import type { HostAbortSignal } from "../base/host-types.js";
 import { checkKeys } from "../base/option-keys.js";
 import { PackageRule } from "../base/package-rules.js";
@@ -120,8 +120,9 @@ export function checkGenerator(given: unknown, known: string, ignored: string): 
   try {
     return checkOptions(given, known, ignored);
   } catch (error) {
-    const hint = misplacedHint((error as FrazilError).field, given, known);
-    if (hint) (error as { hint?: string }).hint = hint;
+    // A getter of the program may have thrown whatever it likes.
+    const hint = error instanceof FrazilError && misplacedHint(error.field, given, known);
+    if (hint) Reflect.set(error, "hint", hint);
     throw error;
   }
 }

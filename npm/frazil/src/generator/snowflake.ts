@@ -104,6 +104,7 @@ const min = (a: number, b: number): number => (a < b ? a : b);
  */
 const method = <K extends keyof Layout>(name: K): Layout[K] => Layout.prototype[name];
 const joinNode = /* @__PURE__ */ method("joinNode");
+const planOf = /* @__PURE__ */ method("plan");
 const withChanges = /* @__PURE__ */ method("with");
 
 /**
@@ -681,12 +682,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * @throws {ClockError} `INVALID_CLOCK`.
    */
   readonly health = (): Health => {
-    if (this.#closed) return closedHealth(this.#closedError(), this.layout);
+    if (this.#closed) return this.#closedHealth();
     const port = this.#requirePort();
     const now = this.#clock();
     this.#session?.read();
     // Checked again: the clock may have closed this generator.
-    if (this.#closed) return closedHealth(this.#closedError(), this.layout);
+    if (this.#closed) return this.#closedHealth();
     this.#session?.write?.(port.numbers);
     return readHealth(
       port,
@@ -944,6 +945,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       throw describedError("INVALID_ARGUMENT", "target", target, PackageRule.TARGET_ARRAY);
     const hint = Host.FILES ? TOO_LONG : undefined;
     this.#checkCount(lengthOf(target), waitMs, hint);
+  }
+
+  /** The state after `close()`. A subclass of `Layout` has no part in it. */
+  #closedHealth(): Health {
+    return closedHealth(this.#closedError(), planOf.call(this.layout), this.layout.tickMs);
   }
 
   #closedError(): FrazilError {

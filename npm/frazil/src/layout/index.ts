@@ -70,7 +70,7 @@ export type PartsOf<L> = L extends LayoutName
 export type DecodedOf<L> = Decoded<PartsOf<L>>;
 
 /** A node id: one number, or its parts by name. */
-export type NodeInput<P extends string = string> = number | NodeParts<P>;
+export type NodeInput<P extends string = string> = number | string | NodeParts<P>;
 
 /** The fields from which `compose` makes an ID. */
 export interface Composition<P extends string = string> {
@@ -376,7 +376,7 @@ export class Layout<P extends string = string> {
   joinNode(node: NodeInput<P> | undefined): number {
     const { node: span, parts } = this.#shape;
     if (!span) throw configError("INVALID_NODE", "node", node, Rule.NODE_NONE);
-    if (typeof node !== "object" || node === null) return whole("INVALID_NODE", "node", node, 0, span.max);
+    if (typeof node !== "object" || node === null) return whole("INVALID_NODE", "node", nodeGiven(node), 0, span.max, node);
     const names = parts.map(([name]) => name);
     const own = ownOf(node);
     const given = Object.keys(own);
@@ -387,11 +387,10 @@ export class Layout<P extends string = string> {
       const cure = names[1] ? `Pass { ${list} }, or a number.` : "Pass a number.";
       throw describedError("INVALID_NODE", "node", node, `${Rule.PART_NAMES}\n${[hint, cure].join(" ").trim()}`);
     }
-    return parts.reduce(
-      (id, [name, count]) =>
-        id * count + whole("INVALID_NODE", `node.${name}`, nodeGiven(own[name as P]), 0, count - 1),
-      0,
-    );
+    return parts.reduce((id, [name, count]) => {
+      const part = own[name as P];
+      return id * count + whole("INVALID_NODE", `node.${name}`, nodeGiven(part), 0, count - 1, part);
+    }, 0);
   }
 
   /**

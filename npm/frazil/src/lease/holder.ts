@@ -287,13 +287,12 @@ export abstract class LeaseHolder extends LeaseCalls implements Session {
 
   health(): LeaseHealth {
     const { scope, store } = this.options;
-    const numbers = this.isClosing ? this.port.numbers : this.call(LeaseCall.STATUS);
-    const untilMs = numbers[Slot.HELD_UNTIL_MS] as number;
-    const held = !this.isClosing &&
-      untilMs > 0 && { node: numbers[Slot.HELD_NODE] as number, fromMs: numbers[Slot.HELD_FROM_MS] as number, untilMs };
-    const failures = numbers[Slot.FAILURES] as number;
-    const nextMs = numbers[Slot.NEXT_MS] as number;
-    const skewMs = numbers[Slot.SKEW_MS] as number;
+    // After close() there is no lease to ask about: all is 0.
+    const numbers = this.isClosing ? [] : this.call(LeaseCall.STATUS);
+    const at = (slot: Slot) => numbers[slot] ?? 0;
+    const untilMs = at(Slot.HELD_UNTIL_MS);
+    const held = untilMs > 0 && { node: at(Slot.HELD_NODE), fromMs: at(Slot.HELD_FROM_MS), untilMs };
+    const [failures, nextMs, skewMs] = [at(Slot.FAILURES), at(Slot.NEXT_MS), at(Slot.SKEW_MS)];
     const problem = this.#problem && { problem: this.#problem };
     // Read last: the name may be a getter, which is code of the user.
     return { scope, store: store.name, ...held, failures, ...problem, nextMs, skewMs };

@@ -16,7 +16,7 @@ export type PartsOf<L> = L extends LayoutName ? LayoutParts[L] : L extends Layou
     readonly name: infer N extends string;
 } ? N : K extends "node" ? "node" : never : never : string;
 export type DecodedOf<L> = Decoded<PartsOf<L>>;
-export type NodeInput<P extends string = string> = number | NodeParts<P>;
+export type NodeInput<P extends string = string> = number | string | NodeParts<P>;
 export interface Composition<P extends string = string> {
     readonly timestampMs: number | Date;
     readonly node?: NodeInput<P> | undefined;
