@@ -1,6 +1,6 @@
 //! The table of error codes and their classes. A new refusal code is a line here.
 
-/// The class a code belongs to: what kind of thing has to change before the call can work.
+/// The class of a code: what kind of thing has to change before the call can work.
 ///
 /// ```
 /// use frazil::Code;
@@ -10,7 +10,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Class {
-    /// The program or its surroundings are set up wrongly.
+    /// The program or its environment is set up wrongly.
     Config,
     /// Time does not allow it now, or no longer.
     Clock,
@@ -59,7 +59,7 @@ macro_rules! codes {
             #[must_use]
             pub const fn class(self) -> Class { match self { $(Self::$variant => Class::$class,)+ } }
 
-            /// Whether the same call can succeed later although the caller changes nothing.
+            /// Whether the same call can succeed later without any change by the caller.
             #[must_use]
             pub const fn retryable(self) -> bool { match self { $(Self::$variant => $retryable,)+ } }
 

@@ -1,4 +1,4 @@
-//! What a generator counts, and its condition at a time.
+//! The counters of a generator, and its condition at a time.
 //!
 //! The counters belong to a generator and not to its state, so that counting adds no contention between generators on one state.
 //! Each clone of a generator starts at 0.
@@ -6,7 +6,7 @@
 use super::sync::{AtomicU64, Ordering};
 use crate::error::Error;
 
-/// What a generator has counted so far. Each clone of a generator counts for itself.
+/// The counts of a generator so far. Each clone counts separately.
 ///
 /// ```
 /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
@@ -36,7 +36,7 @@ pub struct Stats {
     pub largest_step_back_ms: u64,
     /// The largest lead of an ID over the clock, in milliseconds.
     pub worst_lead_ms: u64,
-    /// How often a call first had its [`Keeper`](crate::mint::Keeper) extend the window.
+    /// How many calls first had their [`Keeper`](crate::mint::Keeper) extend the window.
     pub extensions: u64,
 }
 
@@ -118,15 +118,14 @@ impl Counters {
         self.issued.total()
     }
 
-    /// What [`Counters::issued_one`] needs to know. It is read before the swap of the word, since what is read after it waits for
-    /// the swap.
+    /// The input of [`Counters::issued_one`]. It is read before the swap of the word, because later reads wait for the swap.
     #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn before_one(&self) -> BeforeOne {
         self.issued.before_one()
     }
 
-    /// Counts one ID that was issued by the fast path: without a lead, and without a switch.
+    /// Counts one ID of the fast path: without a lead and without a switch.
     #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn issued_one(&self, before: BeforeOne) {
@@ -144,34 +143,33 @@ impl Counters {
     }
 }
 
-/// What the thread that adds first has added so far, if this is the thread: no other thread writes it.
+/// The sum so far of the thread that added first, if this is that thread: no other thread writes it.
 #[cfg(feature = "std")]
 pub(crate) type BeforeOne = Option<u64>;
 
-/// A sum that threads add to. The thread that adds first adds without a locked instruction, which would cost a fifth of a call for
-/// one ID.
+/// A sum that threads add to. The first thread to add needs no locked instruction, which would cost a fifth of a call for one ID.
 #[derive(Debug)]
 struct Tally {
     /// The number of the thread that added first; [`NOBODY`] before that.
     #[cfg(all(feature = "std", not(frazil_loom)))]
     owner: AtomicU64,
-    /// What that thread added. No other thread writes it.
+    /// The sum of that thread. No other thread writes it.
     #[cfg(all(feature = "std", not(frazil_loom)))]
     by_owner: Line,
-    /// What the others added.
+    /// The sum of all others.
     #[cfg(all(feature = "std", not(frazil_loom)))]
     shared: Line,
     #[cfg(any(not(feature = "std"), frazil_loom))]
     shared: AtomicU64,
 }
 
-/// A number with a cache line to itself: the threads that share a generator write these for each ID, and read what lies beside them.
+/// A number on its own cache line: threads that share a generator write these for each ID, and read the fields beside them.
 #[cfg(all(feature = "std", not(frazil_loom)))]
 #[derive(Debug)]
 #[repr(align(64))]
 struct Line(AtomicU64);
 
-/// The number of no thread.
+/// No thread has this number.
 #[cfg(all(feature = "std", not(frazil_loom)))]
 const NOBODY: u64 = u64::MAX;
 
@@ -182,11 +180,11 @@ mod thread {
     use crate::mint::sync::{AtomicU64, Ordering};
 
     std::thread_local! {
-        /// 0 as long as the thread has none.
+        /// 0 until the thread has one.
         pub(super) static NUMBER: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// The number of this thread: never 0, and of no other thread of the process, also after this one has ended.
+    /// The number of this thread: never 0, and unique in the process even after the thread ends.
     #[inline]
     pub(super) fn number() -> u64 {
         match NUMBER.get() {

@@ -35,7 +35,7 @@ pub(super) fn other() -> Result<Option<String>, String> {
     static REGISTER: Once = Once::new();
     REGISTER.call_once(|| {
         // SAFETY: the callbacks match the signatures and do not unwind. They exist as long as the process, as the file is pinned.
-        // The second one first, so that no image is listed whose removal is not reported.
+        // The second one is registered first, so that the removal of every listed image is reported.
         unsafe {
             _dyld_register_func_for_remove_image(removed);
             _dyld_register_func_for_add_image(added);

@@ -699,7 +699,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     );
   };
 
-  /** Whether the next process knows nothing of the IDs that exist: no file and no store does. */
+  /** True if no file or store remembers these IDs after the process exits. */
   #isForgotten(): boolean {
     return !this.#session && !(Host.FILES && this.#isLocal);
   }

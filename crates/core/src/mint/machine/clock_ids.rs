@@ -9,7 +9,7 @@
 
 use crate::layout::Geometry;
 
-/// The numbers that a state keeps for its clock ids. A slice will do; it is empty if the layout has no clock field.
+/// The numbers that a state keeps for its clock ids. A slice implements this; it is empty if the layout has no clock field.
 ///
 /// ```
 /// use frazil::{Layout, Node};

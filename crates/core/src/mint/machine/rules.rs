@@ -22,7 +22,7 @@ pub const MAX_LEAD_MS: u64 = 1000;
 /// * **Deterministic**: no clock, no entropy; tests and vectors drive it with scripted time.
 /// * **Small**: under 100 bytes, `Copy`, no allocation.
 ///
-/// Use [`crate::Generator`] to mint. Use this to keep the state in a place that `Generator` does not support.
+/// To mint, use [`crate::Generator`]. Use this type to keep the state where `Generator` cannot.
 ///
 /// ```
 /// use frazil::{Layout, Node};
@@ -172,10 +172,10 @@ impl Machine {
         if wall > last || word == EXHAUSTED || word >> low > last {
             return Outcome::Refused(Error::new(Code::TimeExhausted));
         }
-        // Times are compared instead of ticks, because that takes no division.
+        // Comparing times instead of ticks takes no division.
         if g.tick_start_ms(wall) < window.from_ms {
             let from_ms = self.tick_from(window.from_ms);
-            // The wait ends when the same call would succeed at that time or later; it may never end.
+            // The wait ends at the first time from then on at which the same call would succeed; it may never end.
             return match self.decide(word, window, clocks, from_ms, want) {
                 Outcome::Issued { .. } | Outcome::Expired { .. } => {
                     Outcome::Stalled { retry_at_ms: from_ms, cause: Code::ClockBackward }
@@ -247,8 +247,8 @@ impl Machine {
         FastPath::new(&self.geometry, self.node)
     }
 
-    /// The first of the words from which the fast path leads on, after [`Machine::reserve`] changed the word to `word`, and as long
-    /// as the window begins where it began then; `None` if the sequence wraps.
+    /// The first word of the fast path after [`Machine::reserve`] changed the word to `word`, valid as long as the start of the window is
+    /// unchanged; `None` if the sequence wraps.
     ///
     /// ```
     /// # use frazil::{Layout, Node};
@@ -326,8 +326,7 @@ impl Machine {
         self.geometry.gather_node(self.node)
     }
 
-    /// The most IDs that a call can get if it may wait `wait_ms`: those of every tick that the clock can reach in that time, and
-    /// those of the lead.
+    /// The most IDs that a call can get within `wait_ms`: those of every tick that the clock can reach in that time, and those of the lead.
     ///
     /// ```
     /// use frazil::{Layout, Node};
