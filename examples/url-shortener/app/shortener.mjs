@@ -32,7 +32,7 @@ const plain = (status, text) =>
  * - `page`: the HTML of the page.
  * - `origin`: the address of this program.
  * - `links`: the database (`links.mjs`).
- * - `ids`: the generator. It is asked for in each request, and only where a link or a visit is stored.
+ * - `ids`: the generator, requested only where a link or a visit is stored.
  * - `later`: lets a promise finish after the answer.
  * - `client`: the client, for the limit.
  */

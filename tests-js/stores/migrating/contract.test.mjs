@@ -1,5 +1,4 @@
-// The contract of lease stores, with node ids from the tables of UidGenerator and CosId: whose numbers they are changes nothing
-// about leases.
+// The contract of lease stores, with node ids from the tables of UidGenerator and CosId: the source of the numbers does not affect leases.
 import { leaseContract } from "frazil/testing/lease-contract";
 import { openWithIncarnation } from "../kit/incarnation-table.mjs";
 import { withMysql2 } from "../mysql/server.mjs";

@@ -1,4 +1,4 @@
-// What goes wrong with replicas, promotions, crashes and proxies of MariaDB and MySQL, on real servers.
+// Faults with replicas, promotions, crashes and proxies of MariaDB and MySQL, on real servers.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
