@@ -1,7 +1,7 @@
 //! The line: one ID in a new tick, as arithmetic that TypeScript does on the state itself.
 //!
 //! At one call per millisecond, crossing the boundary costs more than the decision itself, because code and data have left the caches. But
-//! while the clock is in a later tick than the last ID, [`Machine::reserve`] for one ID is two linear functions of the tick: the next word
+//! while the clock is in a later tick than the last ID, [`Machine::reserve`] for one ID is two linear functions of the tick. The next word
 //! is `tick * word_step + 1`, and the ID `tick * id_step` with the node id. So the core publishes these numbers (the *line*), and
 //! TypeScript calls the core only where the line has no answer.
 //!
@@ -102,9 +102,9 @@ impl Line {
 }
 
 impl Generator {
-    /// The line of this generator, and the address of its state, whose first three numbers are the word, the start of the window with 0 for
-    /// the start of the sequence, and its end. For a kept state, the address only identifies it; `None` if the keeper does not share its
-    /// memory.
+    /// The line of this generator, and the address of its state. The first three numbers there are the word, the start of the window with 0
+    /// for the start of the sequence, and its end. For a kept state, the address only identifies it; `None` if the keeper does not share
+    /// its memory.
     pub(crate) fn line(&self) -> Option<(Line, usize)> {
         let line = Line::of(&self.machine)?;
         match &self.state {

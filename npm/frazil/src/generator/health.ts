@@ -62,8 +62,8 @@ export interface Condition {
   /** Milliseconds until `endsAt`; 0 after it. */
   readonly remainingMs: number;
   /**
-   * Problems to fix even while IDs are issued: a time field that runs out within a year, a clock that is not trusted, or a node id on
-   * Cloudflare Workers without a lease.
+   * Problems to fix even while IDs are issued, such as a time field that ends within a year, an untrusted clock, or a node id on Cloudflare
+   * Workers without a lease.
    */
   readonly warnings: readonly string[];
   /** The state file, for a generator of `Snowflake.local()`. */

@@ -74,8 +74,8 @@ const NUMBER_BITS = 53;
 let isWarned = false;
 
 /**
- * Each call schedules `end` for the end of the current turn. It uses `await`, which no fake timers replace, and in a vm context of Node
- * also a tick from outside: microtasks of the context may wait for its next script (`microtaskMode: "afterEvaluate"`).
+ * Each call schedules `end` for the end of the current turn. It uses `await`, which no fake timers replace. In a vm context of Node it also
+ * uses a tick from outside: microtasks of the context may wait for its next script (`microtaskMode: "afterEvaluate"`).
  */
 function endOfTurn(end: () => void): () => Promise<void> {
   const { process } = globalThis;

@@ -9,9 +9,9 @@
  * Layout.named("discord").decode("175928847299117063").date; // 2016-04-30T11:18:25.796Z
  * ```
  *
- * This part of the core exists in JavaScript as well, as do the text forms, because a call into native code or
- * WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly. The texts of the rules and the table
- * of layouts are generated from the core. The vectors in `crates/core/vectors` test that both sides agree.
+ * This part of the core, like the text forms, also exists in JavaScript: a call into native code or WebAssembly costs more than decoding
+ * one ID, and a page may forbid WebAssembly. The texts of the rules and the table of layouts are generated from the core. The vectors in
+ * `crates/core/vectors` test that both sides agree.
  */
 import { Decoding, isIdOf } from "#decoding";
 import { msGiven } from "../base/dates.js";
@@ -288,8 +288,8 @@ export class Layout<P extends string = string> {
 
   /**
    * The IDs of a stretch of time, half open, for a query: `id >= fromId AND id < untilId`. The times are `Date`s or Unix
-   * milliseconds. A range has the ticks from the one that contains `from` up to, but not including, the one that contains
-   * `to`: ranges that meet share no ID, and leave none out between them.
+   * milliseconds. A range has the ticks from the one that contains `from` up to, but not including, the one that contains `to`. Adjacent
+   * ranges share no ID and leave none out.
    *
    * A time before the epoch counts as the epoch, but a time in seconds is refused: below 1e11 and before the epoch, if the layout holds its
    * thousandfold. Beyond the last tick, `untilId` is one more than the largest ID (of that node id). Generators may be ahead of the clock

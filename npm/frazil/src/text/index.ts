@@ -40,9 +40,9 @@ export interface TextForm {
   /**
    * The ID of a text.
    *
-   * @throws {DecodeError} `INVALID_TEXT` if `encode` does not write this text. `position` is the first wrong character: one that is not a
-   * digit, the first surplus one, the end of a short text, or a leading zero digit in a form without them. If the number has more than 64
-   * bits, it is the first digit above that of 2^64 - 1.
+   * @throws {DecodeError} `INVALID_TEXT` if `encode` does not write this text. `position` is the first wrong character: not a digit,
+   * surplus, the end of a short text, or a leading zero digit in a form without them. If the number has more than 64 bits, it is the first
+   * digit above that of 2^64 - 1.
    */
   readonly decode: (text: string) => bigint;
   /** The ID of a text, or `undefined` if `decode` would throw. */

@@ -145,8 +145,8 @@ export function json<T>(value: JsonInput<T>, init?: JsonResponseInit): JsonRespo
  * once, even if it is in several places or in itself. Everything else is returned as it is. Bytes, `Map`, `Set` and boxed texts are not
  * entered.
  *
- * @throws {ConfigError} `INVALID_ARGUMENT` if the value is a string; if a key is not a string, or if there is none; if an array has holes,
- * because a message of a few bytes may have an array of 2^32; if the value cannot be read, with the error of a getter as the `cause`.
+ * @throws {ConfigError} `INVALID_ARGUMENT` if the value is a string, or cannot be read, with the error of a getter as the `cause`. Also if
+ * a key is missing or not a string, or if an array has holes: a message of a few bytes may have an array of 2^32.
  * @throws {DecodeError} `INVALID_ID` if a value under these keys is not exactly an ID from 0 to 2^64 - 1, with the key as `field`, and in
  * an array the `index`. A number above 2^53 is refused, because it has lost digits.
  */

@@ -1,11 +1,11 @@
 //! The fast path to one ID: most calls take it, without the machine's rules.
 //!
-//! After an ID was issued in the clock's own tick, the calls that follow in that tick take the next numbers of its sequence: the
-//! word grows by one, and nothing else changes. That holds for a range of words, which begins after the first number of the
-//! sequence (where the rules for a new tick lead to) and ends before the last one. So a call has two comparisons to make: whether
-//! the word is in that range, and whether the clock is in the tick of the word.
+//! After an ID was issued in the clock's own tick, later calls in that tick take the next numbers of its sequence: the word grows by one,
+//! and nothing else changes. That holds for a range of words. It begins after the first number of the sequence (where the rules for a new
+//! tick lead) and ends before the last one. So a call has two comparisons to make: whether the word is in that range, and whether the clock
+//! is in the tick of the word.
 //!
-//! The first ID of a tick has a fast path as well, if the layout has no clock field and sequences start at zero: the word becomes the
+//! If the layout has no clock field and sequences start at zero, the first ID of a tick has a fast path as well: the word becomes the
 //! second position of the tick. `mint/line.rs` is the same rule in doubles, for JavaScript.
 //!
 //! * **With the feature `std` only**: the addon and the WebAssembly module reserve through the frame and never come here.

@@ -119,8 +119,8 @@ impl Machine {
         self.start.is_none()
     }
 
-    /// Answers which IDs may be issued when the state is `word`, its clock ids are `clocks` and the clock shows `now_ms`: up to
-    /// `want` IDs, at least one, and as many as the lead and the window allow.
+    /// Decides which IDs may be issued for the state `word` with the clock ids `clocks` when the clock shows `now_ms`: up to `want`, at
+    /// least one, as far as the lead and the window allow.
     ///
     /// Without a clock field a block may span many ticks. With one, a block has one tick and one clock id.
     ///
@@ -291,8 +291,8 @@ impl Machine {
         Outcome::Stalled { retry_at_ms: self.first_ms_within_lead(tick), cause }
     }
 
-    /// Stalled because no clock id is free at the clock's tick. The stall ends when another clock id is free; or when the current
-    /// tick is within the lead again, if it has IDs or a higher clock id left; or else when the tick after it is.
+    /// Stalled because no clock id is free at the clock's tick. The stall ends when another clock id is free, or when the current tick is
+    /// within the lead again. If that tick has no ID and no higher clock id left, the next tick must be within the lead.
     fn stalled_back(&self, state: &StateView<'_, impl ClockIds + ?Sized>) -> Outcome {
         let freed = state.next_freed().filter(|tick| *tick <= self.geometry.time.max());
         let freed_ms = freed.map(|tick| self.geometry.tick_start_ms(tick));

@@ -39,9 +39,9 @@ function addonPackages(): string[] {
 const RUNS_TEXT = /^(-e|-p|-pe|--eval|--print)(=|$)/;
 
 /**
- * The files whose `node_modules` are searched for the addon: first the file that contains frazil, if it exists (Turbopack writes `/ROOT/`
- * into `__filename`, and an ES module has none), then the program. The working directory counts only for `node -e` and `-p`, which are
- * typed there. Any other program must not load native code from wherever it is started.
+ * The files whose `node_modules` are searched for the addon: the file that contains frazil, if it exists, then the program. (Turbopack
+ * writes `/ROOT/` into `__filename`, and an ES module has none.) The working directory counts only for `node -e` and `-p`, which are typed
+ * there. Any other program must not load native code from wherever it is started.
  *
  * If one place fails, the others are still searched; the failure goes to `causes`.
  */
