@@ -33,7 +33,7 @@ use system::Mark;
 
 /// The file in `/proc/self` that WebAssembly holds open.
 const FILE: &str = "personality";
-/// The environment variable. Its value is the process id, a colon, and the start time of the process, since process ids recur.
+/// The environment variable. Its value is the process id, a colon, and the start time of the process, because process ids recur.
 const VARIABLE: &str = "FRAZIL_WASM_PROCESS";
 
 /// Whether the addon is the backend of this process.

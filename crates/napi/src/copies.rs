@@ -5,8 +5,8 @@
 //! detects a second copy; across threads only the operating system knows both.
 //!
 //! * **Detected in memory**, not by a path: the file of a copy may have been replaced, renamed or deleted since it was loaded.
-//! * **Whatever the scope of its symbols**: no symbol is looked up by name, since a copy that was loaded with `RTLD_GLOBAL` would
-//!   answer for all later ones.
+//! * **Whatever the scope of its symbols**: no symbol is looked up by name, because a copy that was loaded with `RTLD_GLOBAL` would answer
+//!   for all later ones.
 //! * **Never unloaded**, so states outlive the last worker thread that used them. On Linux `napi-build` links with `-z nodelete`
 //!   (musl unloads nothing anyway); elsewhere a copy pins itself before it can have a state.
 //! * **In doubt refused**: a copy that cannot look, or does not find itself where it looks, is not used.

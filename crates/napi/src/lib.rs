@@ -46,8 +46,8 @@ pub struct NewFrame {
 /// Makes a frame, which exists as long as the owner does. With `has_lines`, its generators have lines ([`line_memory`]).
 ///
 /// # Errors
-/// `InvalidArg` for an owner that is no object, and where a replaced constructor made the memory. `STATE_CONFLICT` where the
-/// process uses another copy of this addon, whose states this one cannot share.
+/// `InvalidArg` if the owner is not an object, or if a replaced constructor made the memory. `STATE_CONFLICT` if the process uses another
+/// copy of this addon, whose states this one cannot share.
 #[napi]
 pub fn frame(env: &Env, owner: Object<'_>, has_lines: bool) -> Result<NewFrame, String> {
     copies::mark_in_use().map_err(|conflict| Error::new(Code::StateConflict.name().to_owned(), conflict))?;
@@ -87,7 +87,7 @@ pub fn local_async(frame: u32) -> u32 {
     request.map_or(openings::NO_TICKET, openings::begin)
 }
 
-/// A promise that is resolved when [`opened`] has something to return. It is always resolved, since it keeps the event loop running.
+/// A promise that is resolved when [`opened`] has something to return. It is always resolved, because it keeps the event loop running.
 ///
 /// # Errors
 /// `GenericFailure` if the environment can run no JavaScript.

@@ -14,14 +14,14 @@ use crate::error::{Result, Subject};
 use crate::mint::{MAX_LEAD_MS, Machine};
 
 numbered_calls! {
-    /// What `ceiling` does, by number.
+    /// The calls of `ceiling`, by number.
     ceiling_call;
-    /// What `ceiling` does, by name and in the order of the numbers.
+    /// The calls of `ceiling`, by name and in the order of the numbers.
     CEILING_CALLS: 2;
     random: OPEN;
     /// Opens a generator whose ceiling is in a storage.
     OPEN = 0;
-    /// What to write into the storage before IDs are reserved. Each reservation needs one.
+    /// Returns the row to write into the storage before IDs are reserved. Each reservation needs one.
     LOOK = 1;
 }
 

@@ -55,7 +55,7 @@ pub struct Handles {
     pub(super) has_lines: bool,
 }
 
-/// What a handle can lead to.
+/// The possible targets of a handle.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "most entries are generators, and every call of them reads one")]
 pub(super) enum Minter {
@@ -160,7 +160,7 @@ impl Handles {
         self.entries.get_mut(index_of(handle)).filter(|entry| is_same(entry.handle, handle))
     }
 
-    /// What a handle leads to.
+    /// The target of a handle.
     pub(super) fn minter(&self, handle: f64) -> Result<&Minter> {
         self.entry(handle).and_then(|entry| entry.minter.as_ref()).ok_or(Error::new(Code::Closed))
     }

@@ -21,9 +21,9 @@ use crate::lease::{
 use crate::mint::{MAX_LEAD_MS, Registry};
 
 numbered_calls! {
-    /// What `lease` does, by number.
+    /// The calls of `lease`, by number.
     lease_call;
-    /// What `lease` does, by name and in the order of the numbers.
+    /// The calls of `lease`, by name and in the order of the numbers.
     LEASE_CALLS: 9;
     random: ASK, REFUSE, FAIL;
     /// Opens a leased generator.
@@ -68,7 +68,7 @@ numbered_calls! {
     lease_change;
     /// The changes of the slot `CHANGE`, by name and in the order of the numbers.
     LEASE_CHANGES: 6;
-    /// What is held is as before.
+    /// No change.
     NONE = 0;
     /// A window begins.
     BEGUN = 1;

@@ -66,7 +66,7 @@ pub struct LocalOpening(Result<(PendingOpen, LocalRequest)>);
 #[must_use = "what was opened is closed when it is dropped"]
 pub struct LocalOpened(core::result::Result<(PendingOpen, LocalState), (Error, String)>);
 
-/// What is known of a generator before its state is attached.
+/// A generator before its state is attached.
 #[derive(Debug)]
 struct PendingOpen {
     machine: Machine,

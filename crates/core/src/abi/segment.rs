@@ -16,9 +16,9 @@ use crate::layout::MAX_SAFE_INTEGER;
 use crate::segment::{Allocated, MAX_STRIDE, REFUSALS_GROWING, Segment, SegmentRange, SegmentRequest, SegmentTerms};
 
 numbered_calls! {
-    /// What `segment` does, by number.
+    /// The calls of `segment`, by number.
     segment_call;
-    /// What `segment` does, by name and in the order of the numbers.
+    /// The calls of `segment`, by name and in the order of the numbers.
     SEGMENT_CALLS: 9;
     random: ASK, ASK_AGAIN, TAKE, FAIL, REFUSE;
     /// Opens a segment.

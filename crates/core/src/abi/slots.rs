@@ -39,7 +39,7 @@ macro_rules! slots {
 }
 
 slots! {
-    /// What a reservation writes.
+    /// Written by a reservation.
     RESERVATION = 0..8 {
         /// Out: how many IDs were written.
         COUNT = 1;
@@ -52,7 +52,7 @@ slots! {
         /// In: the element after the last one to fill.
         FILL_UNTIL = 5;
     }
-    /// What a refused call writes.
+    /// Written by a refused call.
     REFUSAL = 8..16 {
         /// Out: milliseconds until a stalled call can succeed.
         RETRY_AFTER_MS = 8;
@@ -64,10 +64,10 @@ slots! {
         MIN = 11;
         /// Out: the rule's `{max}`.
         MAX = 12;
-        /// Out: the length in bytes of the UTF-8 text in the place of the IDs: the details of an error, or the output of `file`.
+        /// Out: the length in bytes of the UTF-8 text where the IDs are: the details of an error, or the output of `file`.
         TEXT_BYTES = 13;
     }
-    /// What opening any generator reads and writes. The layout is last because its fields take the most room.
+    /// Read and written by opening any generator. The layout is last because its fields take the most room.
     OPENING = 16..128 {
         /// In: Unix milliseconds of tick 0.
         EPOCH_MS = 16;
@@ -123,7 +123,7 @@ slots! {
         /// Out: the index of the generator's line slots, counted as slots of the frame; 0 if there are none.
         LINE = 113;
     }
-    /// What `health` writes.
+    /// Written by `health`.
     HEALTH = 128..144 {
         /// Out: how far the current tick lies ahead of the clock, in milliseconds.
         LEAD_MS = 128;
@@ -144,7 +144,7 @@ slots! {
         /// Out: how often a call first had the window extended.
         EXTENSIONS = 136;
     }
-    /// What `local` reads in addition to what opening reads, and what `file` writes.
+    /// Read by `local`, besides the slots of opening, and written by `file`.
     LOCAL = 144..176 {
         /// In: the length in bytes of the directory, in UTF-8 at the start of the IDs; NaN if none was given.
         DIR_BYTES = 144;
@@ -173,7 +173,7 @@ slots! {
         /// In: 1 if the caller accepts a platform on which state files are not proven.
         ACCEPT_UNPROVEN_PLATFORM = 156;
     }
-    /// What `lease` reads and writes. Its first call, `OPEN`, also reads what opening reads.
+    /// Read and written by `lease`. Its first call, `OPEN`, also reads the slots of opening.
     LEASE = 176..224 {
         /// In: the length of the window that is asked for.
         WINDOW_MS = 176;
@@ -249,7 +249,7 @@ slots! {
         /// In: a reading of the wall clock since the last call; 0 if there was none.
         SHOWN_MS = 223;
     }
-    /// What `segment` reads and writes, besides `HANDLE`, `BY_CALLS`, `MONOTONIC_MS` (out: the time in force), `RANDOM`, `TIMEOUT_MS`,
+    /// Read and written by `segment`, besides `HANDLE`, `BY_CALLS`, `MONOTONIC_MS` (out: the time in force), `RANDOM`, `TIMEOUT_MS`,
     /// `REQUEST`, `NONCE` (of the attempt), `ASKED_NUMBER` (of the try; out: of the last one), `ASKED_MONOTONIC_MS`, `FAILURES` and
     /// `NEXT_MS`. The first of the IDs hold numbers of 64 bits: the start of a range, and the lower bound for the start of the next.
     SEGMENT = 224..243 {
@@ -292,7 +292,7 @@ slots! {
         /// Out of `TAKE`: 1 if the answer counts.
         TAKEN = 242;
     }
-    /// What `LOOK` of `ceiling` reads and writes, besides `WALL_MS`, the time at which IDs are to be reserved.
+    /// Read and written by `LOOK` of `ceiling`, besides `WALL_MS`, the time at which IDs are to be reserved.
     CEILING = 243..251 {
         /// In: 1 if the storage has a row. Out: 1 if one is to be written.
         HAS_ROW = 243;

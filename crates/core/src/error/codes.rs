@@ -16,7 +16,7 @@ pub enum Class {
     Clock,
     /// The right to mint, or the store that grants it, is missing.
     Lease,
-    /// What was given to decode is not an ID, or not one of this layout.
+    /// The value to decode is not an ID, or not one of this layout.
     Decode,
 }
 
@@ -35,7 +35,7 @@ impl Class {
 
 macro_rules! codes {
     ($($variant:ident = $number:literal, $name:literal, $class:ident, $retryable:literal, $meaning:literal;)+) => {
-        /// What went wrong, as a stable cause.
+        /// The stable cause of an error.
         ///
         /// ```
         /// use frazil::Code;
@@ -63,7 +63,7 @@ macro_rules! codes {
             #[must_use]
             pub const fn retryable(self) -> bool { match self { $(Self::$variant => $retryable,)+ } }
 
-            /// What the code means: the message of an error that no rule explains.
+            /// The meaning of the code: the message of an error without a rule.
             #[must_use]
             pub const fn meaning(self) -> &'static str { match self { $(Self::$variant => $meaning,)+ } }
         }

@@ -25,7 +25,7 @@ macro_rules! rules {
             #[cfg(feature = "abi")]
             pub(crate) const NAMES: &'static [&'static str] = &[$($(#[$when])? stringify!($variant),)+];
 
-            /// What the rule says, with `{min}` and `{max}` still to be filled in.
+            /// The text of the rule, with `{min}` and `{max}` still to be filled in.
             #[must_use]
             pub const fn template(self) -> &'static str { match self { $($(#[$when])? Self::$variant => $template,)+ } }
 

@@ -117,7 +117,7 @@ pub struct StateFile {
     pub ceiling_ms: u64,
     /// The number of attachments, including this one; `None` if the platform cannot tell.
     pub attached: Option<u64>,
-    /// How often this process raised the ceiling.
+    /// The number of times that this process raised the ceiling.
     pub raises: u64,
     /// How far the clock is ahead of the time that is trusted instead, in milliseconds; 0 if the clock is trusted.
     pub distrusted_ms: u64,

@@ -108,7 +108,7 @@ impl Generator {
     pub(crate) fn line(&self) -> Option<(Line, usize)> {
         let line = Line::of(&self.machine)?;
         match &self.state {
-            // Exposed, since TypeScript reads and writes it.
+            // Exposed, because TypeScript reads and writes it.
             StateRef::Own(state) => {
                 (state.start == SequenceStart::Zero).then(|| (line, core::ptr::from_ref::<State>(state).expose_provenance()))
             }

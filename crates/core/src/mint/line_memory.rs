@@ -28,7 +28,7 @@ impl Generator {
             StateRef::Kept(keeper) => keeper.memory()?,
         };
         let atomics = self.state.atomics();
-        // Exposed, since TypeScript reads and writes them.
+        // Exposed, because TypeScript reads and writes them.
         let [word, from, until] = [atomics.word, atomics.origin, atomics.until_ms]
             .map(|number| core::ptr::from_ref::<AtomicU64>(number).expose_provenance());
         (until == from + 8).then(|| {

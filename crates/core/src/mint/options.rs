@@ -20,7 +20,7 @@ pub(crate) const DEFAULT_STATIC_LEAD_MS: u64 = 10;
 pub struct GeneratorOptions<'a> {
     /// The node id. There is no default.
     pub node: Node<'a>,
-    /// How many milliseconds the generator may run ahead of the clock, 0 to 1000. Default: 10, or 0 if `start_ms` is unknown.
+    /// The most the generator may run ahead of the clock, in milliseconds, 0 to 1000. Default: 10, or 0 if `start_ms` is unknown.
     pub max_lead_ms: Option<u64>,
     /// When the process started, in Unix milliseconds. An earlier process with this node id may have issued IDs up to `max_lead_ms` later,
     /// so nothing is issued before the first tick beyond that. If it is `None`, no lead is allowed, and the caller must make sure that the

@@ -24,19 +24,19 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// How many IDs were reserved.
+    /// The number of reserved IDs.
     pub issued: u64,
-    /// How many calls were refused with a time to wait: `CLOCK_BACKWARD`, `SEQUENCE_EXHAUSTED` and `LEASE_EXPIRED`.
+    /// The number of calls that were refused with a time to wait: `CLOCK_BACKWARD`, `SEQUENCE_EXHAUSTED` and `LEASE_EXPIRED`.
     pub stalls: u64,
-    /// How often the clock went back and the state switched to another clock id.
+    /// The number of times that the clock went back and the state switched to another clock id.
     pub switches: u64,
-    /// How often a reading of the clock was earlier than the reading before it.
+    /// The number of clock readings that were earlier than the one before.
     pub steps_back: u64,
     /// The largest of these steps, in milliseconds.
     pub largest_step_back_ms: u64,
     /// The largest lead of an ID over the clock, in milliseconds.
     pub worst_lead_ms: u64,
-    /// How many calls first had their [`Keeper`](crate::mint::Keeper) extend the window.
+    /// The number of calls that first had their [`Keeper`](crate::mint::Keeper) extend the window.
     pub extensions: u64,
 }
 
@@ -59,7 +59,7 @@ pub struct Stats {
 pub struct Health {
     /// The last millisecond that the time field can hold.
     pub end_ms: u64,
-    /// How long until then; 0 afterwards.
+    /// The time until then; 0 afterwards.
     pub remaining_ms: u64,
     /// Whether `remaining_ms` is less than [`ENDS_SOON_MS`].
     pub ends_soon: bool,
@@ -69,7 +69,7 @@ pub struct Health {
     pub refusal: Option<Error>,
 }
 
-/// How long before the end of the time field [`Health`] warns: 365 days, in milliseconds.
+/// The time before the end of the time field from which [`Health`] warns: 365 days, in milliseconds.
 pub const ENDS_SOON_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
 /// The atomics that [`Stats`] is read from.
@@ -113,7 +113,7 @@ impl Counters {
         }
     }
 
-    /// How many IDs were issued so far.
+    /// The number of IDs issued so far.
     pub(crate) fn issued_so_far(&self) -> u64 {
         self.issued.total()
     }

@@ -21,7 +21,7 @@ use crate::error::Result;
 /// * **As recent as the tick**: an ID is served only in the tick of the clock in which it was reserved, however long it waited.
 /// * **Non-blocking**, as a generator.
 ///
-/// What is left of a block when its tick is over is never issued: at most as many IDs as were served in the tick. Do not use it
+/// When the tick is over, the rest of its block is never issued: at most as many IDs as were served in the tick. Do not use it
 /// across `fork`.
 ///
 /// ```
@@ -119,7 +119,7 @@ impl Unshared {
         self.end.saturating_sub(self.next) as u64
     }
 
-    /// Fills `out` as [`Generator::fill`]. What is left of the block is dropped, since its IDs are lower.
+    /// Fills `out` as [`Generator::fill`]. The rest of the block is dropped, because its IDs are lower.
     ///
     /// # Errors
     /// As [`Generator::fill`].

@@ -70,7 +70,7 @@ unsafe extern "C" fn visit(info: *mut dl_phdr_info, _size: usize, found: *mut c_
             found.is_own = true;
             continue;
         }
-        // SAFETY: `marks` returns addresses of writable memory of the module, which stays loaded meanwhile. Every copy has an
+        // SAFETY: `marks` returns addresses of writable memory of the module, which stays loaded in the meantime. Every copy has an
         // `AtomicU8` there.
         if found.other.is_none() && unsafe { &*mark }.load(SeqCst) == 1 {
             found.other = Some(name(info));
@@ -92,7 +92,7 @@ fn name(info: &dl_phdr_info) -> String {
 
 /// A module in memory.
 struct Module<'a> {
-    /// What is added to the addresses in its headers.
+    /// The offset of the addresses in its headers.
     base: u64,
     headers: &'a [Header],
 }

@@ -40,7 +40,7 @@ pub(super) fn pin() -> Result<(), String> {
 /// The path of another copy that is in use, if there is one. If there is none, this copy is the one in use from here on.
 pub(super) fn other() -> Result<Option<String>, String> {
     let name: Vec<u16> = format!("Local\\frazil-addon-{}\0", std::process::id()).encode_utf16().collect();
-    // SAFETY: the name ends with a zero. `GetLastError` is set to 0 first, since success does not always do that.
+    // SAFETY: the name ends with a zero. `GetLastError` is set to 0 first, because success does not always do that.
     let (object, error) = unsafe {
         SetLastError(0);
         let object = CreateFileMappingW(INVALID_HANDLE_VALUE, ptr::null(), PAGE_READWRITE, 0, BYTES, name.as_ptr());

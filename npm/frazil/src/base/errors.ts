@@ -30,8 +30,7 @@ export interface ErrorDetails {
   /** The largest count with which the call can succeed. */
   readonly maxCount?: number;
   /**
-   * How many IDs a bulk call had issued when it failed. They are at the start of the array, valid, and never issued
-   * again.
+   * The number of IDs that a bulk call had issued when it failed. They are at the start of the array, valid, and never issued again.
    */
   readonly issued?: number;
   /** The position of the error in a text. */
@@ -116,7 +115,7 @@ export class FrazilError extends Error {
     return (this.constructor as typeof FrazilError).label;
   }
 
-  /** All details, for logs. `value` is written as in the message, since JSON has no bigint. */
+  /** All details, for logs. `value` is written as in the message, because JSON has no bigint. */
   toJSON(): object {
     const { name, message, code } = this;
     return Object.assign({ name, message, code }, this, Object.hasOwn(this, "value") && { value: show(this.value) });

@@ -29,7 +29,7 @@ const OTHER_LIBC = /\blibc\.so: |\bld-linux-/;
 const permissionFlag = () =>
   process.allowedNodeEnvironmentFlags.has("--permission") ? "--permission" : "--experimental-permission";
 
-/** What to do, by the causes. */
+/** The remedy for these causes. */
 export function remedyOf(causes: readonly unknown[]): string {
   const { platform, arch } = process;
   const isOneOf = (test: (line: string, code: unknown) => boolean) =>

@@ -127,7 +127,7 @@ export function releaserOf({ binding: { calls, frame } }: Port, handle: number):
   return () => calls.release(frame, handle);
 }
 
-/** What the copies of the package in a realm share: see the top of the file. @internal */
+/** Shared by the copies of the package in a realm: see the top of the file. @internal */
 interface SharedCore {
   readonly abi: number;
   readonly connect: () => Port;

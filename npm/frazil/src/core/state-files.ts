@@ -27,7 +27,7 @@ export interface StateFile {
   readonly fileSystem: string;
   /** The time up to which IDs are reserved on disk, in Unix milliseconds. No ID from this time on has been issued. */
   readonly ceilingMs: number;
-  /** How many processes have the file open, including this one; `undefined` if that is unknown. */
+  /** The number of processes that have the file open, including this one; `undefined` if unknown. */
   readonly attached: number | undefined;
   /** How often this process raised the ceiling (`ceilingMs`), in the background or during a call. */
   readonly raises: number;
@@ -44,7 +44,7 @@ export interface StateFile {
   readonly blind: boolean;
 }
 
-/** The part of a port that is used here. An interface, since `port.ts` depends on this file. @internal */
+/** The part of a port that is used here. An interface, because `port.ts` depends on this file. @internal */
 interface FrameAccess {
   readonly binding: { readonly frame: number };
   readonly numbers: Float64Array;

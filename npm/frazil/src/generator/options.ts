@@ -55,8 +55,8 @@ export interface SnowflakeOptions<L extends LayoutInput = LayoutInput> {
    */
   readonly unshared?: boolean;
   /**
-   * Replaces the clock, for tests and simulations. Returns Unix milliseconds. The generator has a state of its own, and
-   * its IDs may be equal to those of other generators.
+   * Replaces the clock, for tests and simulations. Returns Unix milliseconds. The generator has its own state, and its IDs may be equal to
+   * those of other generators.
    */
   readonly now?: () => number;
 }
@@ -129,7 +129,7 @@ export function checkGenerator(given: unknown, known: string, ignored: string): 
   }
 }
 
-/** What to do about an option whose name is known elsewhere. */
+/** The hint for an option that belongs elsewhere. */
 function misplacedHint(name: string | undefined, given: unknown, known: string): string | undefined {
   const isPart = (key: string) => /^(node$|worker|data_?cent)/i.test(key);
   if (name !== undefined && isPart(name) && Object.keys(given as object).filter(isPart).length > 1)

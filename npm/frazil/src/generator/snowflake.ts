@@ -125,7 +125,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   static readonly #printed = Host.ISOLATES
     ? /* @__PURE__ */ hideName(this)
     : /* @__PURE__ */ printOnly(this, ["layout", "node", "backend"]);
-  /** The connection to the core, for `frazil/segment`. A method, since a static field keeps the class in every bundle. @internal */
+  /** The connection to the core, for `frazil/segment`. A method, because a static field would keep the class in every bundle. @internal */
   static port(): Port {
     return sharedPort(load);
   }
@@ -639,8 +639,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /**
    * Fills the array. Waits up to `maxAsyncWaitMs` in all without blocking the event loop. Rejects with the errors of
-   * `fill`, and with `INVALID_ARGUMENT` if the array is transferred or shortened meanwhile: the `issued` IDs that it
-   * had are never issued again.
+   * `fill`, and with `INVALID_ARGUMENT` if the array is transferred or shortened in the meantime: the `issued` IDs that it had are never
+   * issued again.
    */
   readonly fillAsync = async (target: BigUint64Array, options?: AsyncOptions): Promise<BigUint64Array> => {
     const signal = signalOf(options);
@@ -749,7 +749,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return typeof now === "number" && now >= this.#fromMs && now < this.#untilMs && this.#cursor < this.#end;
   }
 
-  /** How many IDs all calls have taken from the block or directly from the core. It never decreases. */
+  /** The number of IDs that all calls have taken from the block or directly from the core. It never decreases. */
   #takenCount(): number {
     return this.#alone + this.#reserved - (this.#end - this.#cursor) - this.#dropped + this.#returned;
   }

@@ -98,9 +98,9 @@ export interface Plan {
   readonly ordered: boolean;
   /** The number of node ids; 1 without a node field. */
   readonly nodes: number;
-  /** How many IDs one node can issue in a tick. */
+  /** The most IDs that one node can issue in a tick. */
   readonly idsPerTick: number;
-  /** How many IDs one node can issue in a second. */
+  /** The most IDs that one node can issue in a second. */
   readonly idsPerSecond: number;
 }
 

@@ -160,7 +160,7 @@ export function readIds<T, K extends string>(value: T, ...keys: [K, ...K[]]): Wi
   return withIds(value, names) as WithIds<T, K>;
 }
 
-/** Its text is not in the error, since it may hold secrets. */
+/** Its text is not in the error, because it may hold secrets. */
 const TEXT_OF_JSON = "must be parsed JSON\nPass JSON.parse(text).";
 
 /** An object or array in the value. */

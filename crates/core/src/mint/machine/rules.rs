@@ -308,13 +308,13 @@ impl Machine {
         self.stalled_until(current + u64::from(spent), Code::ClockBackward)
     }
 
-    /// How many clock ids the layout has: 0 without a clock field.
+    /// The number of clock ids in the layout: 0 without a clock field.
     #[must_use]
     pub const fn clock_ids(&self) -> usize {
         self.geometry.clock_ids()
     }
 
-    /// How far the machine may run ahead of the clock, in milliseconds.
+    /// The most the machine may run ahead of the clock, in milliseconds.
     #[must_use]
     pub const fn max_lead_ms(&self) -> u64 {
         self.max_lead_ms

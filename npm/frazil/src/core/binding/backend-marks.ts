@@ -13,7 +13,7 @@ interface Modules {
   "node:process": typeof import("node:process");
 }
 
-/** What the process may do without a permission prompt by the host. */
+/** The permissions of the process without a prompt by the host. */
 export interface MarkHost {
   readonly builtin: <K extends keyof Modules>(name: K) => Modules[K];
   /** Whether it may read files. */
@@ -133,7 +133,7 @@ function hasAddonFile({ builtin }: MarkHost): boolean {
       // With an explicit position, which does not move that of the file.
       return readSync(descriptor, found, 0, found.length, 0) === found.length && text(found) === ADDON_FILE_TEXT;
     } catch {
-      // Closed by another thread meanwhile, or not open for reading.
+      // Closed by another thread in the meantime, or not open for reading.
       return false;
     }
   };

@@ -18,7 +18,7 @@ export interface OpenStore {
   readonly store: SegmentStore;
   /** Makes the counter of a tag with its first number, unless there is one. Resolves to whether it made it. */
   init(tag: string, first: bigint): Promise<boolean>;
-  /** What the store cannot do: the scenarios about it are skipped. Default: nothing. */
+  /** Abilities that the store lacks: their scenarios are skipped. Default: none. */
   readonly lacks?: readonly Inability[];
   /** Another client of the same store, as in another process. Default: `store`. */
   connect?(): Promise<SegmentStore>;
