@@ -20,8 +20,8 @@
 //! 2. If the lead exceeds `max_lead_ms`, move to the clock's tick and to the lowest clock id that is free there (*switching
 //!    clocks*: IDs stay unique, and their order starts anew). If none is free, the call is stalled: `CLOCK_BACKWARD`.
 //! 3. If sequence numbers are left, issue them. (A small step back is only lead: *historical time*, *catching up*.)
-//! 4. If the sequence is full, take the next higher clock id that is free at the current tick. If there is none, take the next tick, if its
-//! lead stays within `max_lead_ms`. Otherwise the call is stalled: `SEQUENCE_EXHAUSTED`.
+//! 4. If the sequence is full, take the next higher clock id that is free at the current tick. If there is none, take the next
+//!    tick, if its lead stays within `max_lead_ms`. Otherwise the call is stalled: `SEQUENCE_EXHAUSTED`.
 //!
 //! # The window
 //! A [`Window`] bounds the times that may be issued at both ends. A tick may be used only if all of it lies inside the window.
