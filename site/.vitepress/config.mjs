@@ -1,5 +1,5 @@
-// The site: the pages of docs/, as VitePress builds them. It asks no other origin for anything, and has no inline script or style, so
-// that it can be served under `default-src 'self'`.
+// The site: the pages of docs/, as VitePress builds them. It loads nothing from other origins, and has no inline script or style, so it can
+// be served under `default-src 'self'`.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 import { codeColours } from "../build/code-colours.mjs";
@@ -13,7 +13,7 @@ import { sectionsOf } from "../build/search.mjs";
 
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const base = process.env.SITE_BASE || "/";
-// As GitHub does it, so that a link works on both. tests-js/pages/links.mjs checks them.
+// As on GitHub, so that a link works on both. tests-js/pages/links.mjs checks them.
 const slugify = (heading) =>
   heading
     .trim()
@@ -24,7 +24,7 @@ const slugify = (heading) =>
 /** Without JavaScript nothing opens the menu of a narrow page. */
 const NO_SCRIPT = `<noscript><p class="no-script">Search and the decoder need JavaScript. The pages do not: <a href="${base}">all pages</a>.</p></noscript>`;
 
-// Before the navigation, which lists the pages that are there.
+// Before the navigation, which lists the existing pages.
 const exported = writeExports();
 const outside = new OutsideFiles(base);
 const scripts = new InlineScripts(base);
@@ -57,7 +57,7 @@ export default defineConfig({
   vue: { template: { compilerOptions: { isCustomElement: (tag) => tag === "frazil-decoder" } } },
   vite: {
     publicDir: path("public"),
-    // The compiled pages import it, and lie where it is not installed.
+    // The compiled pages import it from a place where it is not installed.
     resolve: {
       alias: { "vue/server-renderer": path("node_modules/vue/server-renderer"), vue: path("node_modules/vue") },
     },

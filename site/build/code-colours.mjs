@@ -9,7 +9,7 @@ const textOf = (style) =>
         .map((pair) => pair.join(":"))
         .join(";");
 
-/** A transformer of Shiki, and what writes the rules of its classes. */
+/** A transformer of Shiki, and a function that writes the rules of its classes. */
 export function codeColours() {
   const classes = new Map();
   const move = (element) => {

@@ -1,6 +1,6 @@
-// Tabs of code, which Markdown does not have: on GitHub the first of them, or all, stand below each other.
+// Tabs of code, which Markdown does not have: GitHub shows the first of them, or all below each other.
 
-/** What `npm install` and `npx` are called by others. */
+/** The equivalents of `npm install` and `npx`. */
 const MANAGERS = {
   npm: ["npm install", "npx"],
   pnpm: ["pnpm add", "pnpm exec"],
@@ -8,7 +8,7 @@ const MANAGERS = {
   bun: ["bun add", "bunx"],
 };
 const INSTALL = /^```sh\n((?:npm install [^\n-]+\n)(?:npx .*\n)*)```$/gm;
-/** Programs after a comment. Each has its title in its first line. */
+/** Programs after a comment, each with its title in the first line. */
 const PROGRAMS = /^<!-- tabs -->\n((?:\n?```js\n\/\/ .*\n[\s\S]*?^```\n)+)/gm;
 
 const group = (blocks) =>

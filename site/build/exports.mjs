@@ -1,5 +1,5 @@
-// The pages of docs/reference/api/: one for each entry of the package, with every export as it is declared in npm/frazil/dist/types. They
-// are written when the site is built or served, and are not committed.
+// The pages of docs/reference/api/: one for each entry of the package, with every export as declared in npm/frazil/dist/types. They are
+// written when the site is built or served, and not committed.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ const TYPES = fromRoot("npm/frazil/dist/types/");
 const FOLDER = "reference/api/";
 
 const COMMENT = String.raw`\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n`;
-/** The comments and statements of a text that the compiler wrote: a statement begins in the first column, what it contains does not. */
+/** The comments and statements of compiler output: statements begin in the first column, their contents do not. */
 const statementsIn = (text) => [
   ...text.matchAll(
     new RegExp(`^(${COMMENT})?((?!\\/\\*\\*)[^\\s}][\\s\\S]*?)(?=\\n(?! |\\}|\\))|$(?![\\s\\S]))`, "gm"),
@@ -44,7 +44,7 @@ const namesIn = (list) =>
     .map((name) => name.split(" as "))
     .map(([from, to = from]) => [from, to]);
 
-/** A declaration file: what it declares, and what its names and exports mean. */
+/** A declaration file: its declarations, and the meanings of its names and exports. */
 function readDeclarations(file) {
   const text = readFileSync(`${TYPES}${file}`, "utf8");
   const pathOf = (specifier) =>
@@ -74,7 +74,7 @@ function readDeclarations(file) {
 const read = new Map();
 const fileOf = (file) => read.get(file) ?? read.set(file, readDeclarations(file)).get(file);
 
-/** The declaration that a name of a file stands for. */
+/** The declaration of a name in a file. */
 function declarationOf({ file, name }) {
   const { declared, exported, names, all } = fileOf(file);
   const found = declared.get(name);
@@ -91,7 +91,7 @@ function exportsOf(file) {
   return new Map([...all.flatMap((from) => [...exportsOf(from)]), ...own]);
 }
 
-/** The declarations of the package that these name and no entry exports, and those that these name. */
+/** The declarations of the package that these refer to and no entry exports, transitively. */
 function behind(declarations, isExported) {
   const found = new Set(declarations);
   for (const { file, parts } of found)
@@ -103,11 +103,11 @@ function behind(declarations, isExported) {
   return [...found].filter((one) => !declarations.includes(one));
 }
 
-/** Names differ in case alone: `LeaseContract`, `leaseContract`. */
+/** Some names differ only in case: `LeaseContract`, `leaseContract`. */
 const anchorOf = (...names) => names.join("-");
 const block = (code) => `\`\`\`ts\n${code.trim()}\n\`\`\``;
 
-/** A class as its head with the members that say all by their names, and the others, each with its own heading. */
+/** A class: its head with the self-explanatory members, then the others, each with its own heading. */
 function classOf({ name: owner, parts: [{ comment, code }] }) {
   const [, head, body] = /^(.*) \{\n?([\s\S]*)\}$/.exec(code);
   const members = new Map();
@@ -133,13 +133,13 @@ function entryOf(declaration) {
   return [`## \`${name}\` {#${anchorOf(name)}}`, ...texts].filter((text) => text !== "").join("\n\n");
 }
 
-/** What a source says at its head. The compiler leaves it out if an import follows. */
+/** The comment at the head of a source. The compiler leaves it out if an import follows. */
 function aboutOf(file) {
   const source = readFileSync(fromRoot(`npm/frazil/src/${file.replace(/\.d\.ts$/, ".ts")}`), "utf8");
   return prose(new RegExp(`^${COMMENT}`).exec(source)[0]);
 }
 
-/** The entries, by their specifier, with their exports. Those for tests are last, since they export types of the others again. */
+/** The entries, by their specifier, with their exports. Those for tests are last, because they re-export types of the others. */
 export function entries() {
   const { exports } = JSON.parse(readFileSync(fromRoot("npm/frazil/package.json"), "utf8"));
   const paths = Object.keys(exports).filter((path) => !/\.(json|wasm)$/.test(path));
@@ -156,8 +156,8 @@ export function entries() {
 }
 
 /**
- * The page of each entry. An export that several entries have is explained on the one whose folder declares it, or else on the first, and
- * linked to from the others.
+ * The page of each entry. An export of several entries is explained on the one whose folder declares it, or else on the first; the others
+ * link to it.
  */
 export function pagesOfExports() {
   const all = entries();

@@ -6,7 +6,7 @@ import { isRecord, sidebar } from "./navigation.mjs";
 const textOf = (page) => readFileSync(fileURLToPath(new URL(`../../docs/${page}`, import.meta.url)), "utf8");
 const pageOf = (link) => `${link.slice(1)}${link.endsWith("/") ? "index" : ""}.md`;
 
-/** The first sentence of the first paragraph of a page, without what only Markdown shows. */
+/** The first sentence of the first paragraph of a page, without Markdown syntax. */
 function firstSentence(text) {
   const paragraphs = text.split("\n\n").slice(1);
   const paragraph = paragraphs.find((one) => /^(?!```)[A-Z`*[]/.test(one)) ?? "";

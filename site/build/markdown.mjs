@@ -1,15 +1,15 @@
-// What the site needs of the pages and GitHub does not.
+// Changes to the pages that the site needs and GitHub does not.
 import { readFileSync } from "node:fs";
 import { withCodeGroups } from "./code-groups.mjs";
 
-/** The decoder of the first page. Its content is shown where the element cannot be: without JavaScript. */
+/** The decoder of the first page. Without JavaScript, its content is shown instead of the element. */
 const DECODER = `## Decode an ID
 
 <frazil-decoder><p>The decoder needs JavaScript. In a terminal: <code>npx frazil decode ID</code></p></frazil-decoder>`;
 
 const withoutBraces = (html) => html.replaceAll("{{", "&#123;&#123;");
 
-/** Calls a function for each token, those within others too. */
+/** Calls a function for each token, including nested ones. */
 function eachToken(tokens, visit) {
   for (const token of tokens) {
     visit(token);
@@ -25,7 +25,7 @@ function firstScreen() {
   return screen.replaceAll("](docs/", "](");
 }
 
-/** What the site has in a page in place of a part of it. `exported`: the pages of the entries of the package. */
+/** The site's replacements for parts of a page. `exported`: the pages of the entries of the package. */
 const replacements = (exported) => ({
   "index.md": [/(?<=^# .*\n)[\s\S]*?(?=\n## The four ways in code\n)/, `${firstScreen()}\n${DECODER}\n`],
   "reference/api.md": [
@@ -55,16 +55,16 @@ export function editMarkdown(md, outside, exported) {
       }
       if (token.type !== "link_open") return;
       const label = token.attrGet("aria-label");
-      // The anchor that a heading names is no part of it.
+      // The anchor in a heading is not part of its text.
       if (label !== null) token.attrSet("aria-label", label.replace(/ \{#[^}]*\}/, ""));
       const link = outside.linkOf(env.relativePath, token.attrGet("href"));
       if (link === undefined) return;
       token.attrSet("href", link);
-      // The router of the site only knows its pages.
+      // The router of the site knows only its pages.
       token.attrSet("target", "_self");
     });
   });
-  // Vue would take {{ for its own.
+  // Vue would interpret {{.
   for (const rule of ["text", "code_inline"]) {
     const render = md.renderer.rules[rule];
     md.renderer.rules[rule] = (...args) => withoutBraces(render(...args));

@@ -1,5 +1,5 @@
-// The navigation: the tree of docs/, with the headings of the pages as their names. The order is that of docs/index.md. Pages that it does
-// not link to follow, by the names of their files.
+// The navigation: the tree of docs/, with the headings of the pages as their names. The order is that of docs/index.md. Pages without a
+// link there follow, by file name.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -14,7 +14,7 @@ export const isRecord = (page) => Object.values(RECORDS).some((folder) => page.s
 
 const named = (text) => text[0].toUpperCase() + text.slice(1);
 
-/** The heading of a page. Of a long one, what stands before its colon. */
+/** The heading of a page; if long, the part before its colon. */
 function titleOf(page) {
   const heading = /^# (.*)$/m.exec(readFileSync(`${docs}${page}`, "utf8"))[1].replaceAll("`", "");
   return heading.length > MAX_TITLE ? heading.split(": ")[0] : heading;
@@ -25,11 +25,11 @@ const order = [...linked].map(([, page]) => page);
 const place = (page) => order.indexOf(page) + 1 || order.length + 1;
 const itemOf = (page) => ({ text: titleOf(page), link: `/${page.replace(/(index)?\.md$/, "")}` });
 
-/** The pages of a folder, in order, each with those of the folder that has its name. */
+/** The pages of a folder, in order, each with those of the folder of its name. */
 function itemsOf(folder) {
   const entries = readdirSync(`${docs}${folder}`, { withFileTypes: true }).sort((a, b) => a.name.localeCompare(b.name));
   const pages = entries.filter(({ name }) => name.endsWith(".md")).map(({ name }) => `${folder}${name}`);
-  // A folder without a page of its name has its own.
+  // A folder without a page of its name has its own entry.
   const folders = entries
     .filter((entry) => entry.isDirectory() && !pages.includes(`${folder}${entry.name}.md`))
     .map(({ name }) => `${folder}${name}/index.md`)
@@ -44,7 +44,7 @@ function itemsOf(folder) {
     });
 }
 
-/** The pages of all chapters. Chapters cannot be folded: VitePress would make a button that contains another one. */
+/** The pages of all chapters. Chapters cannot be folded: VitePress would nest one button in another. */
 export const sidebar = () => [
   itemOf("start.md"),
   itemOf("choosing.md"),

@@ -1,5 +1,5 @@
-// Files that pages link to and that are no pages: those outside of docs/, and data. The links lead to the repository. Without its address
-// (package.json, "repository") the site has a copy of each, as text.
+// Link targets that are not pages: files outside docs/, and data. The links lead to the repository. Without its address (package.json,
+// "repository") the site has a copy of each, as text.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, posix } from "node:path";
 import { fileURLToPath } from "node:url";

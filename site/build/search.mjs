@@ -1,11 +1,11 @@
-// What the search finds: each section of the pages, and each row with an anchor, such as that of an error code. The index has more words
-// than the pages, but their titles and anchors are those of the pages.
+// The search index: each section of the pages, and each row with an anchor, such as an error code. The index has more words than the pages,
+// but the same titles and anchors.
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
 
-/** Words that people search for, where the pages say something else: by page and section, of which `top` is the first. */
+/** Words that people search for where the pages use others, by page and section; `top` is the first section. */
 const SEARCHED_AS = {
   "start.md": { top: "getting started quick start installation tutorial" },
   "concepts/safety.md": { top: "duplicate duplicates collision collisions uniqueness" },
@@ -21,7 +21,7 @@ const SEARCHED_AS = {
   "reference/text.md": { top: "base62 base32 hexadecimal" },
 };
 
-/** How often the index has them: their sections are what is meant, and others only mention them. */
+/** Their number of copies in the index: these sections are meant, while others only mention the words. */
 const WEIGHT = 3;
 
 const HEADING = /<h([1-6]) id="([^"]*)"[^>]*>(.*?)\s*<a class="header-anchor"[^>]*>.*?<\/a><\/h\1>/gs;

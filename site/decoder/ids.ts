@@ -4,19 +4,19 @@ import { decimalsIn, likelyForms, looksRounded, otherKind } from "../../npm/fraz
 
 /** An ID that was found. */
 export interface Found {
-  /** As it stands in the text. */
+  /** The ID as in the text. */
   readonly text: string;
   readonly id: bigint;
-  /** The form that it was read in. */
+  /** Its form. */
   readonly form: string;
-  /** Other forms that the text can be in. */
+  /** Other possible forms of the text. */
   readonly others: readonly string[];
   readonly warnings: readonly string[];
-  /** The line that it stands in. */
+  /** Its line. */
   readonly line: string;
 }
 
-/** A text that was taken for an ID and is none. */
+/** A text that looked like an ID but is not one. */
 export interface Refused {
   readonly text: string;
   readonly reason: string;
@@ -31,7 +31,7 @@ function read(name: string, text: string): bigint | undefined {
   return (text.length < form.width ? form.short : form).tryDecode(text);
 }
 
-/** A word that stands in a sentence must look like an ID: letters and digits, and as long as an ID of the last years is. */
+/** A word in a sentence must look like an ID: letters and digits, and the length of recent IDs. */
 const looksMixed = (word: string): boolean => /\d/.test(word) && /[A-Za-z]/.test(word) && /^[\w-]{10,16}$/.test(word);
 
 const found = (
@@ -64,7 +64,7 @@ function decimal(text: string, line: string): Found | Refused {
   return found(text, number, "decimal", line, [rounded]);
 }
 
-/** What a word is; `undefined` if it is none of an ID. `alone`: the line has no other word. */
+/** The meaning of a word; `undefined` if it is not an ID. `alone`: the line has no other word. */
 function readWord(word: string, line: string, alone: boolean): Found | Refused | undefined {
   if (/^-?\d{1,40}n?$/.test(word) && (alone || word.length >= 15)) return decimal(word, line);
   const kind = otherKind(word);
@@ -78,7 +78,7 @@ function readWord(word: string, line: string, alone: boolean): Found | Refused |
   return found(word, read(form, word) ?? BigInt(`0x${word}`), form, line, [], others);
 }
 
-/** The IDs of a text, and what was refused, in their order, each once. */
+/** The IDs of a text and the refused words, in order, each once. */
 export function idsIn(text: string): { found: Found[]; refused: Refused[] } {
   const [all, refused] = [new Map<string, Found>(), new Map<string, Refused>()];
   for (const line of text.split("\n")) {

@@ -1,6 +1,6 @@
 /**
  * `<frazil-decoder>`: explains the IDs in a pasted text. It sends nothing anywhere. The content of the element is for readers without
- * JavaScript; with it, the shadow tree is shown in its place.
+ * JavaScript; otherwise the shadow tree replaces it.
  */
 import type { Layout } from "frazil/layout";
 import { element } from "./dom.js";
@@ -17,7 +17,7 @@ const EXAMPLES: readonly (readonly [name: string, text: string])[] = [
 ];
 /** More would make the page slow. */
 const MAX_SHOWN = 50;
-/** So that a screen reader is not interrupted by each key. */
+/** Keeps each key from interrupting a screen reader. */
 const PAUSE_MS = 150;
 const START: Written = { fields: "time 41, node 10, sequence 12", tickMs: "1", epoch: "2024-01-01" };
 
@@ -52,7 +52,7 @@ class Decoder extends HTMLElement {
   }
 
   #build(root: ShadowRoot): void {
-    // A style element would be inline style, which a policy may forbid.
+    // A style element would be an inline style, which a policy may forbid.
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(STYLE);
     root.adoptedStyleSheets = [sheet];
@@ -80,7 +80,7 @@ class Decoder extends HTMLElement {
     );
   }
 
-  /** The fields for a layout. The address follows them, so that it can be shared: it has the layout and no ID. */
+  /** The fields for a layout. The address reflects them, so it can be shared: it contains the layout and no ID. */
   #ownLayout(): HTMLElement {
     const { fields, tickMs, epoch } = this.#fields;
     const use = element("button", { type: "submit" }, "Use it");
@@ -136,7 +136,7 @@ class Decoder extends HTMLElement {
     this.#show();
   }
 
-  /** The layout of the address; `undefined` if it has none, or a wrong one. */
+  /** The layout in the address; `undefined` if there is none, or a wrong one. */
   #layout(): Layout | undefined {
     const written = writtenIn(location.hash);
     this.#error.textContent = "";

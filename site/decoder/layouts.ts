@@ -1,4 +1,4 @@
-/** The layouts that an ID is compared with: the named ones, and one of the visitor in the fragment of the address. */
+/** The layouts to compare an ID with: the named ones, and the visitor's own in the fragment of the address. */
 import { Layout, type LayoutField } from "frazil/layout";
 import { type Reading, readingsOf, sureness, whyNot } from "../../npm/frazil/src/likely/layouts.js";
 import type { Found } from "./ids.js";
@@ -26,7 +26,7 @@ const NAMED = Layout.names.map((name) => [name as string, Layout.named(name) as 
 export interface Answer {
   readonly readings: readonly Reading<Layout>[];
   readonly sureness: ReturnType<typeof sureness> | "given";
-  /** Layouts that can hold the ID, and what speaks against each. */
+  /** Layouts that can hold the ID, each with the reason against it. */
   readonly doubtful: readonly { readonly name: string; readonly layout: Layout; readonly doubt: string }[];
 }
 
@@ -44,7 +44,7 @@ export function answerFor({ id, line }: Found, own: Layout | undefined, nowMs: n
   return { readings: [reading, ...readings], sureness: "given", doubtful };
 }
 
-/** A layout as the visitor writes it. */
+/** A layout in the visitor's words. */
 export interface Written {
   /** Such as `time 41, node 10, sequence 12`. */
   readonly fields: string;
@@ -60,7 +60,7 @@ function fieldOf(text: string): LayoutField {
   return { kind, bits: Number(bits), ...(kind === name ? {} : { name }) };
 }
 
-/** The layout; throws with what is wrong. */
+/** The layout; throws an error that says what is wrong. */
 export function layoutOf({ fields, tickMs, epoch }: Written): Layout {
   const epochMs = /^\d+$/.test(epoch) ? Number(epoch) : Date.parse(/T|^\d{4}-\d\d-\d\d$/.test(epoch) ? epoch : "");
   if (Number.isNaN(epochMs))
@@ -70,7 +70,7 @@ export function layoutOf({ fields, tickMs, epoch }: Written): Layout {
   return new Layout({ epochMs, tickMs: Number(tickMs), unsigned, fields: list });
 }
 
-/** The fragment of a layout, without the `#`. It has no ID. */
+/** The fragment of a layout, without the `#` and without an ID. */
 export const fragmentOf = ({ fields, tickMs, epoch }: Written): string =>
   `layout=${fields
     .trim()

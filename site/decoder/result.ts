@@ -34,7 +34,7 @@ function fieldsOf(id: bigint, layout: Layout): Field[] {
     ...layout.fields.map(({ kind, name, bits }) => {
       const digits = all.slice(at, at + bits);
       at += bits;
-      // Parts of the node id have colours by turns.
+      // Parts of the node id alternate colours.
       if (kind === "node") parts++;
       const colour = kind === "node" && parts % 2 === 0 ? "node-2" : kind;
       return { kind: colour, name: name ?? kind, digits, value: `${BigInt(`0b${digits}`)}` };

@@ -1,6 +1,6 @@
 // docs/internals/claims.md: 19
-// Accessors and values at indices of `Array.prototype` and `Object.prototype`, as another library may leave them there: an assignment to
-// an element that a list does not have calls the setter, and a hole shows what the prototype has.
+// Accessors and values that another library may leave at indices of `Array.prototype` and `Object.prototype`. Assigning a missing element
+// of a list calls the setter, and a hole shows the value of the prototype.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";

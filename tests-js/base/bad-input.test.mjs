@@ -1,4 +1,4 @@
-// Bad input is refused with a code, the field, the value and the rule. No ID is issued, and the generator works as before.
+// Bad input is refused with a code, the field, the value and the rule. No ID is issued, and the generator still works.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";

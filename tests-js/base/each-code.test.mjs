@@ -1,4 +1,4 @@
-// Each code of the table is provoked, and seen as a person sees it: printed, in a log of JSON, and where nothing catches it.
+// Each code of the table is provoked, and checked as a person sees it: printed, in a JSON log, and uncaught.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

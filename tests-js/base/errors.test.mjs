@@ -1,5 +1,4 @@
-// Errors: code and class tell them apart whichever copy of the package made them; fields that do not apply are absent; they can
-// be logged.
+// Errors: code and class identify them whichever copy of the package made them; fields that do not apply are absent; they can be logged.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

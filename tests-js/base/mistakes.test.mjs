@@ -1,4 +1,4 @@
-// The messages of the mistakes that everybody makes. A change of them must be intended: `node tests-js/base/mistakes.mjs --update`.
+// The messages for the most common mistakes. A change must be intended: `node tests-js/base/mistakes.mjs --update`.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FrazilError } from "frazil";

@@ -1,4 +1,4 @@
-// Options that are no plain object: the properties of their class would silently be ignored, so they are refused.
+// Options that are not a plain object are refused: the properties of their class would silently be ignored.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";

@@ -1,4 +1,4 @@
-// What prints a Proxy of an object of the package, or one that inherits from it, prints a plain object, and does not throw.
+// A Proxy of an object of the package, or an object that inherits from it, prints as a plain object, without throwing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";

@@ -1,5 +1,5 @@
-// The rules of TypeScript alone, row by row, as `crates/core/tests/errors.rs` reads those of the core: a rule is one short fact, and a
-// hint says what to do. And what all texts of the package may name: pages by their titles, since the package does not carry them.
+// The rules of TypeScript alone, row by row, as in `crates/core/tests/errors.rs` for the core: a rule is one short fact, and a hint says
+// what to do. All texts name pages by their titles, because the package does not contain the pages.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// What a message may not have: the values of options that are not known, which may be passwords, and texts without an end.
+// Messages must not contain values of unknown options, which may be passwords, or endless texts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";

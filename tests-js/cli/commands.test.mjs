@@ -1,4 +1,4 @@
-// What each command prints.
+// The output of each command.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

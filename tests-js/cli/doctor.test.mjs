@@ -1,4 +1,4 @@
-// `npx frazil doctor`: what it finds, and that it leaves nothing behind.
+// `npx frazil doctor`: its findings, and that it leaves nothing behind.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-// What `npx frazil fence` says about mistakes. `stores/fence-command.test.mjs` runs what it prints.
+// The messages of `npx frazil fence` for mistakes. `stores/fence-command.test.mjs` runs its output.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { frazil } from "./cli.mjs";

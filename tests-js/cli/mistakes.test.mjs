@@ -1,4 +1,4 @@
-// What a person is told: the help, and what was typed wrongly. The texts are snapshots: `node tests-js/cli/snapshot.mjs --update`.
+// The help, and the messages for wrong input. The texts are snapshots: `node tests-js/cli/snapshot.mjs --update`.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

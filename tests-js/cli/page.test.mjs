@@ -1,4 +1,4 @@
-// The command lines of docs/reference/cli.md print what the page says.
+// The command lines of docs/reference/cli.md give the output on the page.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

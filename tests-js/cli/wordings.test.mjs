@@ -1,5 +1,5 @@
-// What the messages of the package tell programs to do is told at the command line in its own words. The messages are read in the
-// sources, since many of them need a machine of another kind.
+// The command line translates the package's advice to programs into its own words. The messages are read from the sources, because many
+// occur only on other kinds of machines.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

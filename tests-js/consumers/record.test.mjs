@@ -1,5 +1,5 @@
-// The committed record has a row for each consumer of the list: one that was never run, or not since its packages or the backends
-// that it expects have changed, is noticed.
+// The committed record has a row for each consumer of the list. The test fails for one that was never run, or not since a change of its
+// packages or expected backends.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

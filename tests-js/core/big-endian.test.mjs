@@ -1,7 +1,7 @@
 // A big-endian processor (s390x): WebAssembly's memory is little-endian there too, so nothing is minted; decoding works.
 //
-// The processor is a stand-in: views whose numbers have the other byte order, beside an engine that has its own.
-// docs/reference/platforms.md says what the real one did.
+// The processor is simulated: views with the other byte order, beside an engine with its own. docs/reference/platforms.md has the results
+// of a real one.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";

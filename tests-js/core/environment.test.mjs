@@ -1,5 +1,5 @@
-// The package and its environment: layouts and node ids, the process, memory that grows, several copies of the package, and
-// what an import must not do.
+// The package and its environment: layouts and node ids, the process, memory that grows, several copies of the package, and imports without
+// side effects.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";

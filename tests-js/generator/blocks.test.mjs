@@ -1,4 +1,4 @@
-// Blocks of reserved IDs: how long they are, what is dropped of them, and order.
+// Blocks of reserved IDs: length, dropped IDs, and order.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// Errors that a clock throws are passed on; their fields (`issued`, `retryAfterMs`) are never taken as those of the generator.
+// Errors of a clock are passed on; their fields (`issued`, `retryAfterMs`) never count as the generator's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ClockError, ConfigError, Snowflake } from "frazil";

@@ -1,5 +1,5 @@
 // docs/internals/claims.md: 20
-// A generator that its own clock closes is closed at once, because its handle may already belong to another generator.
+// If a clock closes its own generator, that takes effect at once, because the handle may already belong to another generator.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Snowflake } from "frazil";

@@ -1,4 +1,4 @@
-// Epochs: numbers and dates; and one that a program takes from its clock, which would repeat the IDs of the start before.
+// Epochs: numbers and dates; and one that a program takes from its clock, which would repeat the IDs of its last run.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";

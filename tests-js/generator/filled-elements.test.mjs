@@ -1,6 +1,6 @@
 // docs/internals/claims.md: 19
-// `fill` writes the elements that the array had when the call began, and no other memory, whatever kind of array it is: the addon
-// writes into it directly.
+// `fill` writes only the elements that the array had when the call began, whatever the kind of array: the addon writes into its memory
+// directly.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import vm from "node:vm";

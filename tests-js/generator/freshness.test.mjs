@@ -1,4 +1,4 @@
-// `freshness: "turn"`: a block serves until the turn of the event loop ends, without a look at the clock.
+// `freshness: "turn"`: a block serves until the turn of the event loop ends, without reading the clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";

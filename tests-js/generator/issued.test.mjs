@@ -1,4 +1,4 @@
-// Every error of this package that a bulk call ends with says how many IDs its array has.
+// If a bulk call fails with an error of this package, the error has the number of IDs in the array.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ConfigError, FrazilError, Snowflake } from "frazil";

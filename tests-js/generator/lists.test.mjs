@@ -1,4 +1,4 @@
-// `nextManyStrings`: the texts of many IDs are those of the single ones, wherever their last digits or their halves carry.
+// `nextManyStrings`: the texts of many IDs equal those of single ones, wherever their last digits or halves carry.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Snowflake } from "frazil";

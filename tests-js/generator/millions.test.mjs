@@ -1,4 +1,4 @@
-// Millions of calls, which take longer than a quick answer may: a tight loop, a clock that stands still, a generator for each ID.
+// Millions of calls, too slow for the quick suites: a tight loop, a clock that stands still, a generator for each ID.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Snowflake } from "frazil";

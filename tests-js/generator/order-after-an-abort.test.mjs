@@ -1,4 +1,4 @@
-// IDs that an aborted `nextManyAsync` had reserved must not be issued after larger IDs that other calls got meanwhile.
+// After larger IDs of other calls, IDs that an aborted `nextManyAsync` had reserved must not be issued.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

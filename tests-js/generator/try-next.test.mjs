@@ -1,4 +1,4 @@
-// `tryNext()`: an ID, or undefined where `next()` would wait or say that it works later. It never waits, and no ID is lost or repeated.
+// `tryNext()`: an ID, or undefined if `next()` would wait or throw a retryable error. It never waits, and no ID is lost or repeated.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ClockError, Layout, Snowflake } from "frazil";

@@ -1,4 +1,4 @@
-// The end of a turn is noticed by nothing that a program can replace: a block of `freshness: "turn"` ends with it.
+// A program cannot hide the end of a turn by replacing anything: a block of `freshness: "turn"` ends with it.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
 // No ID is repeated, and no call hangs: between generators and threads, at the rate limit, on a clock that steps back.
-// `millions.test.mjs` has what takes millions of calls.
+// `millions.test.mjs` has the tests with millions of calls.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";

@@ -1,4 +1,4 @@
-// `Layout.decodeMany`: many IDs, one array for each field, new ones or those that are given.
+// `Layout.decodeMany`: many IDs, one array for each field, new or given.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout } from "frazil";

@@ -1,5 +1,5 @@
-// `Layout.range`: the IDs of a stretch of time. What it answers is in `crates/core/vectors/ranges.json`; this is what the vectors do not
-// have: times that are none, and IDs ahead of the clock.
+// `Layout.range`: the IDs of a stretch of time. The results are in `crates/core/vectors/ranges.json`. This test adds invalid times, and IDs
+// ahead of the clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";

@@ -1,4 +1,4 @@
-// Answers of a store that come late, refuse, or cannot be true: what a lease makes of them.
+// A lease with late answers, refusals, and impossible answers of its store.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wholeText } from "../base/rule-texts.mjs";

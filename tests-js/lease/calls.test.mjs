@@ -1,4 +1,4 @@
-// renew: "calls": the lease of a process that may be stopped between two calls. No timer runs between them.
+// renew: "calls": the lease of a process that may be frozen between two calls. No timer runs between them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout } from "frazil";

@@ -1,4 +1,4 @@
-// Listeners, closing, and code of the user that runs where the driver does not expect it.
+// Listeners, closing, and user code at unexpected points of the driver.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

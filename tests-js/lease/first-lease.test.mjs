@@ -1,4 +1,4 @@
-// `lease()`: when it resolves, and why it rejects. After a rejection nothing is left: no timer, no lease, no request.
+// `lease()`: when it resolves, and why it rejects. A rejection leaves nothing behind: no timer, no lease, no request.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

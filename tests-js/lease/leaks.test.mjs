@@ -1,4 +1,4 @@
-// Thousands of generators and of waits under leases leave no memory behind.
+// Thousands of generators and waits under leases leak no memory.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inNewProcess } from "../core/package-copy.mjs";

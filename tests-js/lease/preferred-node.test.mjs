@@ -1,4 +1,4 @@
-// preferredNode(): which node id a process asks for first.
+// preferredNode(): the node id that a process asks for first.
 import { storeWith, verbs } from "./harness.mjs";
 import "./faked.mjs";
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-// Leases in processes and threads of their own: what holds a process, what its end loses, and garbage collection.
+// Leases in separate processes and threads: what keeps a process alive, what its end loses, and garbage collection.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";

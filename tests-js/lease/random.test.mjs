@@ -1,4 +1,4 @@
-// Grants and nonces are drawn from the kernel, so that copies of a process draw others. Where that is not possible, `health()` says so.
+// Grants and nonces come from the kernel, so copies of a process draw different ones. If that is impossible, `health()` says so.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// The timer driver: a lease is renewed, expires, is lost, and is taken again; what callers and listeners see meanwhile.
+// The timer driver: a lease is renewed, expires, is lost, and is taken again, as callers and listeners see it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout, LeaseError, Snowflake } from "frazil";

@@ -1,4 +1,4 @@
-// The layouts that an ID can be of, most likely first, for IDs of the real world.
+// The possible layouts of real IDs, most likely first.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// The forms that a text can be in, and the hint of `decode` for a text without decimal digits: both by one rule.
+// The possible forms of a text, and the hint of `decode` for a text without decimal digits: both by one rule.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout } from "frazil";

@@ -1,4 +1,4 @@
-// An opening of a state file can wait for as long as startWaitMs says. A program that aborts it must be able to end before that.
+// Opening a state file can wait up to startWaitMs. A program that aborts it must be able to end before that.
 import assert from "node:assert/strict";
 import { renameSync } from "node:fs";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-// `Snowflake.local()` and leases beside each other in one column: by default no node id is of both.
+// `Snowflake.local()` beside leases in one column: by default they share no node id.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,6 @@
 // docs/internals/claims.md: 18
-// Users of a state file that end, by kill -9 or close(), while their file has lost its name: the next file of the name is minted
-// from only once all that they issued ahead of the clock is over.
+// Users of a state file end, by kill -9 or close(), after their file has lost its name. The next file of that name issues IDs only after
+// all time that they used ahead of the clock.
 import assert from "node:assert/strict";
 import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 // docs/internals/claims.md: 17
-// A flush that failed where mounts cannot be told apart still counts where they can. What fails for one process only stops no other.
+// A flush that failed where mounts are indistinguishable still counts where they are not. A failure of one process alone stops no other.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// The state file of a process that mints is taken away, replaced or overwritten: what is noticed, and that no ID is ever repeated.
+// The state file of a minting process is removed, replaced or overwritten: what is detected, and that no ID is ever repeated.
 import assert from "node:assert/strict";
 import {
   copyFileSync,

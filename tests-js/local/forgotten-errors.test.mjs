@@ -1,6 +1,6 @@
 // docs/internals/claims.md: 12, 17
-// Write errors that the kernel forgets: pages of a state file could not be written, a process is told so and ends, the kernel drops
-// the pages, and reads older ones from the disk. No remount and no clock tells the next start.
+// Write errors that the kernel forgets. Pages of a state file cannot be written, a process learns of it and ends, and the kernel drops the
+// pages and reads older ones from disk. No remount or clock reveals this to the next start.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

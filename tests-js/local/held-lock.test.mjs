@@ -1,4 +1,4 @@
-// A process that is stopped while it raises the ceiling keeps its lock: the calls of the others wait for it once, and `health()` says why.
+// A process that is stopped while raising the ceiling keeps its lock: calls of the others wait for it once, and `health()` says why.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Snowflake } from "frazil";

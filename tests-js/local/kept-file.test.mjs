@@ -1,4 +1,4 @@
-// The state file of `Snowflake.local()`: where it is, what it keeps, and what `close()` leaves in it.
+// The state file of `Snowflake.local()`: its place, its content, and what `close()` leaves in it.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, statSync, symlinkSync } from "node:fs";

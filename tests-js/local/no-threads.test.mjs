@@ -1,4 +1,4 @@
-// localAsync() opens a state file on a thread of its own. Limits of processes (ulimit -u, pids.max) can refuse that thread.
+// localAsync() opens a state file on a separate thread. Process limits (ulimit -u, pids.max) can refuse that thread.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";

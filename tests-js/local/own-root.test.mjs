@@ -1,5 +1,5 @@
-// The tests of state files run below a root directory of their own (scripts/test/own-root.mjs): another program that locks `/` and `/tmp`
-// does not keep their files from being opened.
+// The tests of state files run below their own root directory (scripts/test/own-root.mjs), so another program that locks `/` and `/tmp`
+// cannot block their files.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { dirname } from "node:path";

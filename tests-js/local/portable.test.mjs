@@ -1,6 +1,5 @@
-// `Snowflake.local()` on every system: what must hold there with real files. Where the platform is not proven, this accepts that, as a
-// caller has to. The other files of this folder need Linux (mounts, namespaces, /proc). On every system,
-// `crates/local/tests/portable.rs` kills processes.
+// `Snowflake.local()` on every system, with real files. On an unproven platform, the test accepts that, as a caller has to. The other files
+// of this folder need Linux (mounts, namespaces, /proc). On every system, `crates/local/tests/portable.rs` kills processes.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";

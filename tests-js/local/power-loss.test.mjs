@@ -1,6 +1,6 @@
 // Simulated power loss. The state file lies on a file system in an image, and two processes mint from it. At some moment the
 // image is copied as it is on disk, without the dirty pages in the kernel's memory. Then the processes are killed, the copy
-// replaces the image and is mounted, and minting goes on "after another boot": in a mount namespace that shows another boot id.
+// replaces the image and is mounted, and minting continues "after another boot": in a mount namespace that shows another boot id.
 // The clock is right, or set back by 2 s, 6 s or 10 min.
 //
 // The broken variant keeps the boot id and forges the rest of the proof that the mapped part is current. Then the old content of

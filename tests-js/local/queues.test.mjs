@@ -1,4 +1,4 @@
-// Openings that wait for each other, for locks and for what the system does not have.
+// Openings that wait for each other, for locks, and for scarce system resources.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { renameSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 // docs/internals/claims.md: 12, 17
-// The mapped part of a state file whose file system is shut down and mounted again in the same boot. An equal boot id does not prove
-// that the mapped part on disk is current.
+// The mapped part of a state file after its file system is shut down and mounted again in the same boot. An equal boot id does not prove
+// that the part on disk is current.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 // docs/internals/claims.md: 16, 18
 // Two state files with the same name: one covered by a mount, moved away and put back, or created anew below directories that were
-// moved. Before IDs are minted from one, all time that the users of the other reserved is over.
+// moved. One issues IDs only after all time that users of the other reserved.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
-// localAsync() can wait for a file that another process holds. It must not wait in Node's thread pool, which has four threads
-// for all file system calls.
+// localAsync() can wait for a file that another process holds. It must not wait in Node's thread pool, whose four threads serve all file
+// system calls.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// State files under a wrong clock: whom it is refused, what is followed, and that no ID is ever repeated.
+// State files under a wrong clock: which clocks are refused or followed, and that no ID is ever repeated.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Bundles of the installed package for Node: where each finds the addon, and `frazil/native`, which carries it.
+// Bundles of the installed package for Node: where each finds the addon, and `frazil/native`, which includes it.
 import assert from "node:assert/strict";
 import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Installs the packed tarballs into tiny projects of the kinds that users have. To run one of them: `node --test
+// Installs the packed tarballs into tiny projects like those of users. To run one of them: `node --test
 // --test-name-pattern=NAME tests-js/packaging/consumers.test.mjs`, with the name of its folder.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

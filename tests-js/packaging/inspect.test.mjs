@@ -1,5 +1,5 @@
-// What `scripts/platforms/inspect.mjs` refuses: for each rule an addon that breaks it. The facts of sound addons are written here,
-// shortened; the libraries at the end are linked and read.
+// The refusals of `scripts/platforms/inspect.mjs`: for each rule, an addon that breaks it. The facts of sound addons are written here in
+// short; the libraries at the end are linked and read.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

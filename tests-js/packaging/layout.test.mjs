@@ -1,5 +1,5 @@
 // `frazil/layout`: under each condition it has the classes of `frazil`, and a bundle of its ES module never meets the WebAssembly
-// module. In CommonJS and in Node it is a part of `frazil`, which bundlers do not take apart.
+// module. In CommonJS and in Node it is a part of `frazil`, which bundlers cannot split.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,4 +1,4 @@
-// What is built contains no path of the machine that built it. tests-js/scripts/reproducible.test.mjs compares two builds.
+// The build output contains no path of the build machine. tests-js/scripts/reproducible.test.mjs compares two builds.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";

@@ -1,5 +1,5 @@
-// The package of every platform package in `npm/*`, as npm would publish it. Where this machine builds no addon, a file stands in for it:
-// here only that there is one counts. `xtask inspect` looks into it.
+// The package of every platform package in `npm/*`, as npm would publish it. If this machine cannot build an addon, a file replaces it:
+// here only its existence counts. `xtask inspect` checks the content.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

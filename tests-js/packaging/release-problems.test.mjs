@@ -1,8 +1,8 @@
 // Each reason not to release, as a function of facts: `scripts/release/problems.mjs`. `release.test.mjs` shows that `npm run release`
 // gathers these facts, and refuses for each.
 //
-// Every group of facts is first given as it is for a good release, where nothing is found. Then one fact is changed, and the one reason
-// must be found with its exact words.
+// Each group of facts is first that of a good release, without a problem. Then one fact is changed, and exactly one reason must be found,
+// with its exact words.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

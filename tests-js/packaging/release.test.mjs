@@ -1,9 +1,9 @@
-// `npm run release` in a copy of this checkout, with a registry on the loopback interface: a release that is good, one that there is
-// every reason to refuse, and publications that fail and continue. `release-problems.test.mjs` has each refusal alone.
+// `npm run release` in a copy of this checkout, with a registry on the loopback interface: a good release, one with every reason to refuse,
+// and publications that fail and continue. `release-problems.test.mjs` has each refusal alone.
 //
-// The copy has every platform package: where no addon is built on this machine, a file that is none. So
-// `scripts/release/platform-packages.mjs` is replaced in it: what is built is copied, and inspection refuses what begins with "broken".
-// `scripts/test/unproven.mjs` is replaced too: the copy has no tests, and what has not passed is in a file.
+// The copy has every platform package, with a dummy file for each addon that this machine cannot build. So it replaces
+// `scripts/release/platform-packages.mjs`: builds are copied, and inspection refuses files that begin with "broken". It also replaces
+// `scripts/test/unproven.mjs`: the copy has no tests, and a file lists those that have not passed.
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";

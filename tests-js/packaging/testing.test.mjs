@@ -1,4 +1,4 @@
-// `frazil/testing` in programs: no other entry contains it, and a bundle for production refuses it, also where there is no environment.
+// `frazil/testing` in programs: no other entry contains it, and a bundle for production refuses it, even without an environment.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";

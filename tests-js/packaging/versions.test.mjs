@@ -1,4 +1,4 @@
-// One command sets the version, and all places have the same one.
+// One command sets the version, and it is the same everywhere.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The workflows are valid by the parser of GitHub Actions, call only scripts of this repository, and cover every platform.
+// The workflows are valid for the parser of GitHub Actions, call only scripts of this repository, and cover every platform.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,5 +1,5 @@
-// docs/internals/architecture.md: the rooms that it lists are those of the tree, and each uses only rooms below it. Circles within a room
-// are found by biome and scripts/checks/module-cycles.mjs. Every page: the files that it names are there.
+// docs/internals/architecture.md: it lists the rooms of the tree, and each uses only rooms below it. Biome and
+// scripts/checks/module-cycles.mjs find cycles within a room. On every page: the named files exist.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";

@@ -1,5 +1,5 @@
-// docs/guides/databases.md as it is printed: its programs, with a Postgres, and each statement of SQL in the database that it is for. For a
-// Node with node:sqlite.
+// docs/guides/databases.md as printed: its programs, with a Postgres, and each SQL statement in its database. Needs a Node with
+// node:sqlite.
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";

@@ -1,5 +1,4 @@
-// Every example in JavaScript is either run or has a reason why not, is a program of the oldest Node that frazil runs on, and uses only
-// what the package exports.
+// Every JavaScript example is either run or has a reason why not, works on the oldest supported Node, and uses only exports of the package.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// docs/guides/frameworks.md as it is printed, with the packages of the frameworks. Next itself is run by hand: it is too large.
+// docs/guides/frameworks.md as printed, with the packages of the frameworks. Next is run by hand: it is too large.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

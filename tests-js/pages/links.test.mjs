@@ -1,4 +1,4 @@
-// Every link of a page leads to a file, and to a heading of it if it names one; and every page of docs can be reached.
+// Every link of a page leads to an existing file and heading, and every page of docs can be reached.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join, posix } from "node:path";

@@ -1,4 +1,4 @@
-// docs/guides/migrating/index.md as it is printed: its programs, with the packages that they leave.
+// docs/guides/migrating/index.md as printed: its programs, with the packages that they replace.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";

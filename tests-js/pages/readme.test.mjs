@@ -1,4 +1,4 @@
-// Runs the programs of the README and other documents, which must print what the document says.
+// Runs the programs of the README and other documents, which must print the documented output.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Tests of scripts/checks/claims.mjs: the mistakes that it must find in citations of docs/internals/claims.md.
+// Tests of scripts/checks/claims.mjs: the mistakes in citations of docs/internals/claims.md that it must find.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { problems, problemsHere } from "../../scripts/checks/claims.mjs";

@@ -1,4 +1,4 @@
-// Tests of scripts/checks/instructions.mjs: which counts it must refuse. The mutant of the suite shows that it finds a slower program.
+// Tests of scripts/checks/instructions.mjs: the counts that it must refuse. The mutant of the suite shows that it finds a slower program.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { differences, otherCompiler, tolerance } from "../../scripts/checks/instructions.mjs";

@@ -1,5 +1,5 @@
-// The types that `.cargo/mutants.toml` names are there: an exclusion of one that was renamed excludes nothing, and the next run, which
-// takes hours, fails for what was explained.
+// The types in `.cargo/mutants.toml` exist. If one was renamed, its exclusion has no effect, and the next run, which takes hours, fails for
+// a known reason.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The suites and the code that docs/internals/verification.md names are there.
+// The suites and the code in docs/internals/verification.md exist.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

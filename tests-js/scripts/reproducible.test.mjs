@@ -1,5 +1,5 @@
-// Two fresh clones, in folders with other names, with other permissions and other folders for what cargo builds, give the same tarballs:
-// whoever builds a tag can compare with what was published. With the same versions of Rust, Node and npm, which the report names.
+// Two fresh clones, with different folder names, permissions and cargo target folders, give the same tarballs: anyone who builds a tag can
+// compare with the published ones. That needs the same versions of Rust, Node and npm, which the report names.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -1,5 +1,5 @@
-// `npm start` as a newcomer runs it, in a clone of these files. A clone that was never built, as in CI, needs no other: it runs here, and
-// is the build for what follows. If `npm start` itself built this clone, it runs here once more.
+// `npm start` as a newcomer runs it, in a clone of these files. An unbuilt clone, as in CI, needs no other: it runs here, and is the build
+// for later tests. If `npm start` itself built this clone, it runs here again.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

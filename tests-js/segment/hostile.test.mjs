@@ -1,5 +1,5 @@
-// Code of the user around a segment: stores that throw, take numbers and close it inside a call, rejections and answers that cannot be
-// read, clocks and timers that a program replaces. Each call ends with a number or with a code.
+// User code around a segment: stores that throw, take numbers and close it inside a call; unreadable rejections and answers; replaced
+// clocks and timers. Each call ends with a number or a code.
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

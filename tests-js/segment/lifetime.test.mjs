@@ -1,4 +1,4 @@
-// Segments of one tag after each other, and at once: after `close()`, after garbage collection, and of two copies of the package.
+// Segments of one tag in sequence and concurrently: after `close()`, after garbage collection, and of two copies of the package.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Two hundred thousand calls that wait for numbers cost no more each than a few.
+// Two hundred thousand waiting calls cost no more per call than a few.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// docs/guides/segments.md as it is printed: the recipes with a store in an SQLite file, and the table of steps. Its first minute is in
+// docs/guides/segments.md as printed: the recipes with a store in an SQLite file, and the table of steps. Its first minute is in
 // tests-js/stores/first-minute.test.mjs, with a server.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -1,4 +1,4 @@
-// What the calls of a segment draw, through the frame.
+// The random numbers that calls of a segment draw, through the frame.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as frazil from "frazil";

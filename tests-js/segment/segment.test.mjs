@@ -1,4 +1,4 @@
-// A segment with a store in memory: order, prefetching, waiting, refusals, and answers that are late, lost or untrue.
+// A segment with a store in memory: order, prefetching, waiting, refusals, and late, lost or false answers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

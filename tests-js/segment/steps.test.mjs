@@ -1,4 +1,4 @@
-// The steps of the shipped driver, which draws the rest of a range before it is handed out. The vectors have the rule alone.
+// The steps of the shipped driver, which draws the rest of a range before handing it out. The vectors have only the rule.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Calls that wait for numbers: their order, what each of them gets when others fail, and what their errors say.
+// Calls that wait for numbers: their order, their results when others fail, and their errors.
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";

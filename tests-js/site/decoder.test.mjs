@@ -1,4 +1,4 @@
-// The decoder of the first page, in Chromium: published IDs, forms, warnings, an own layout in the address, keyboard and narrow screens.
+// The decoder of the first page, in Chromium: published IDs, forms, warnings, a custom layout in the address, keyboard and narrow screens.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";

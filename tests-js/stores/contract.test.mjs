@@ -1,4 +1,4 @@
-// The contract itself: a right store passes every scenario, and each broken one is caught by the scenario that is about it.
+// The contract itself: a correct store passes every scenario, and each broken one is caught by its scenario.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Bench, leaseContract, scenarios } from "frazil/testing/lease-contract";

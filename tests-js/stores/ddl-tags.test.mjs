@@ -1,4 +1,4 @@
-// What `npx frazil ddl STORE --tag` prints, run in real servers, and what it says about names and flags that it does not take.
+// The output of `npx frazil ddl STORE --tag`, run in real servers, and its messages for refused names and flags.
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { after, before, test } from "node:test";

@@ -1,5 +1,5 @@
-// `DocumentStore` keeps the contract, with documents in memory whose calls take turns and whose clock is moved. Documents that break
-// a rule of `Documents` are caught by the contract, or refused.
+// `DocumentStore` keeps the contract, with documents in memory whose calls take turns and whose clock is controlled. The contract catches
+// documents that break a rule of `Documents`, or they are refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { lease } from "frazil/lease";

@@ -1,4 +1,4 @@
-// `npx frazil fence`: what it prints raises the fence of one scope of a real server. d1/d1.test.mjs and sqlite/traps.mjs have the others.
+// `npx frazil fence`: its output raises the fence of one scope of a real server. d1/d1.test.mjs and sqlite/traps.mjs have the others.
 // docs/internals/claims.md: 27
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

@@ -1,5 +1,4 @@
-// The first minute of docs/guides/leases.md and of docs/guides/segments.md, as it is written there: the SQL that the command line prints,
-// and the program.
+// The first minute of docs/guides/leases.md and docs/guides/segments.md, as printed there: the SQL from the command line, and the program.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The contract of segments itself: a right store passes every scenario, and each broken one is caught by the scenario that is about it.
+// The contract of segments itself: a correct store passes every scenario, and each broken one is caught by its scenario.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Bench, scenarios, segmentContract, whySkipped } from "frazil/testing/segment-contract";

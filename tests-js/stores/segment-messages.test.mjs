@@ -1,5 +1,4 @@
-// What the errors of segments tell: the right that is missing, the record that is gone, and what was given in place of a client or of
-// an option. With real servers.
+// The errors of segments, with real servers: a missing right, a lost record, and wrong values for a client or an option.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Segment } from "frazil/segment";

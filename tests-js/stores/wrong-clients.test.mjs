@@ -1,5 +1,5 @@
-// Real clients in the store of another database. Without the refusal a statement that the server cannot read would look like an
-// outage, which the driver of a lease waits out.
+// Real clients in the store of another database. Without the refusal, a statement that the server cannot parse would look like an outage,
+// which a lease's driver waits out.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { inspect } from "node:util";

@@ -1,4 +1,4 @@
-// Generators under the fake timers of `node:test`: each row of the table in docs/guides/testing.md, and what to do about it.
+// Generators under the fake timers of `node:test`: each row of the table in docs/guides/testing.md, and its remedy.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Snowflake } from "frazil";

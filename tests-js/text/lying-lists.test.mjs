@@ -1,4 +1,4 @@
-// Lists for the text forms that are not what they say: of a length that they do not have, with holes, or with code of their own.
+// Misleading lists for the text forms: with a false length, with holes, or with their own code.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { base62, bytes, hex } from "frazil/text";

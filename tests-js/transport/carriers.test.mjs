@@ -1,4 +1,4 @@
-// Each claim of docs/guides/json.md about a carrier of Cloudflare, in workerd: the table of carriers, and what goes wrong in SQL. Runs
+// Each claim of docs/guides/json.md about a carrier of Cloudflare, in workerd: the table of carriers, and faults in SQL. Runs
 // under Node 24, because miniflare needs 22.12 or newer.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

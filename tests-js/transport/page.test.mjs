@@ -1,5 +1,4 @@
-// docs/guides/json.md as it is printed: its Workers in workerd, with the bindings that they use. Its other programs are run by
-// tests-js/pages/readme.test.mjs.
+// docs/guides/json.md as printed: its Workers in workerd, with their bindings. tests-js/pages/readme.test.mjs runs its other programs.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";

@@ -1,4 +1,4 @@
-// The claims of docs/guides/json.md about Postgres: through each driver, in Node, and in workerd through Hyperdrive as miniflare has it.
+// The claims of docs/guides/json.md about Postgres: through each driver, in Node, and in workerd through miniflare's Hyperdrive.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { readIds, toSql } from "frazil/transport";

@@ -1,4 +1,4 @@
-// `frazil/transport`: what its calls write, read and refuse, on every Node. carriers.test.mjs has the carriers.
+// `frazil/transport`: writing, reading and refusals, on every Node. carriers.test.mjs has the carriers.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-// The URL shortener as a Worker, by the lines of its README: wrangler bundles it, and workerd runs it with a local D1 and a local
+// The URL shortener as a Worker, by the commands of its README: wrangler bundles it, and workerd runs it with a local D1 and a local
 // Durable Object.
 import assert from "node:assert/strict";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The URL shortener as a server of Node, with a real Postgres, by the lines of its README.
+// The URL shortener as a Node server, with a real Postgres, by the commands of its README.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-// A generator inside a Durable Object, in workerd: no ID of an object repeats, however it ends and whatever its clock does.
+// A generator inside a Durable Object, in workerd: no ID repeats, however the object ends and whatever its clock does.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// `leased()` and `segmented()` in the handlers of a Worker that no `fetch` reaches: `queue` and `scheduled`.
+// `leased()` and `segmented()` in the handlers of a Worker without `fetch`: `queue` and `scheduled`.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startWorker } from "../transport/workerd.mjs";

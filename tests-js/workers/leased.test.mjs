@@ -1,4 +1,4 @@
-// `leased()` in Cloudflare's runtime, at the oldest compatibility date that is supported and the newest that this workerd accepts.
+// `leased()` in Cloudflare's runtime, at the oldest supported compatibility date and the newest that this workerd accepts.
 import assert from "node:assert/strict";
 import { execSync } from "node:child_process";
 import { after, before, describe, test } from "node:test";

@@ -1,4 +1,4 @@
-// docs/guides/workers.md as it is printed.
+// docs/guides/workers.md as printed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answerOf, blocksOf, setUp, startPage } from "../stores/workerd/page.mjs";

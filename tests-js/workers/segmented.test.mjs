@@ -1,4 +1,4 @@
-// `segmented()` in Cloudflare's runtime, at the oldest compatibility date that is supported and the newest that this workerd accepts.
+// `segmented()` in Cloudflare's runtime, at the oldest supported compatibility date and the newest that this workerd accepts.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

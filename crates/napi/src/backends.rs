@@ -4,14 +4,14 @@
 //! IDs. Within a realm the package has one backend, but threads and realms do not see each other. So each backend leaves a mark
 //! on the *process* before it mints for the first time, and looks for the mark of the other:
 //!
-//! * **This addon** leaves a mark that JavaScript can see. The name of the addon's file would not serve: a bundler may have
-//!   changed it, and an addon that is loaded but not used conflicts with nothing.
+//! * **This addon** leaves a mark that JavaScript can see. The name of the addon's file is no such mark: a bundler may have changed it, and
+//!   an addon that is loaded but not used conflicts with nothing.
 //!   * Linux: a page of memory under a name, which `/proc/self/maps` shows.
 //!   * macOS, and Linux where the kernel refuses that: an open file that was removed, with a text that says what it is.
 //!   * Windows: a named pipe. Its name contains the process id, and it ends with the process.
-//! * **WebAssembly** opens a file in the main thread that no other code opens, which `/proc/self/fd` shows, and sets an
-//!   environment variable, which contains the process id because a child inherits it. (In a worker thread it refuses static node
-//!   ids.) Where one of the two cannot be left, the other serves.
+//! * **WebAssembly**, in the main thread, opens a file that no other code opens and that `/proc/self/fd` shows. It also sets an environment
+//!   variable, which contains the process id because a child inherits it. (In a worker thread it refuses static node ids.) If one of the
+//!   two is impossible, the other is enough.
 //!
 //! Each backend leaves its mark before it looks, so of two that start at once at least one sees the other. The mark of a
 //! backend that was used stays until the process ends, as the states do.
@@ -33,12 +33,12 @@ use system::Mark;
 
 /// The file in `/proc/self` that WebAssembly holds open.
 const FILE: &str = "personality";
-/// The environment variable. Its value is the process id, a colon, and the start time of the process, since process ids recur.
+/// The environment variable. Its value is the process id, a colon, and the start time of the process, because process ids recur.
 const VARIABLE: &str = "FRAZIL_WASM_PROCESS";
 
 /// Whether the addon is the backend of this process.
 struct Usage {
-    /// Calls that are opening a state now.
+    /// The number of calls that are opening a state now.
     openings: usize,
     /// Whether one of them has opened a state.
     confirmed: bool,
@@ -124,7 +124,7 @@ fn has_mark_file() -> bool {
             .any(|file| file.starts_with("/proc") && file.ends_with(FILE))
 }
 
-/// Whether the process was started with that value. Then it is its parent's, which had the same id in another pid namespace.
+/// Whether the process was started with that value. Then it comes from the parent, which had the same id in another pid namespace.
 fn is_inherited(value: &str) -> bool {
     let Ok(environment) = std::fs::read("/proc/self/environ") else { return false };
     environment.split(|byte| *byte == 0).any(|line| line == format!("{VARIABLE}={value}").as_bytes())

@@ -1,17 +1,17 @@
-//! One copy of this addon a process.
+//! One copy of this addon per process.
 //!
 //! One file that many threads load is one copy with one registry. Two files, such as two versions in one dependency tree, are
 //! two copies with a registry each, and under one node id they would issue the same IDs. Within a realm the package's JavaScript
 //! detects a second copy; across threads only the operating system knows both.
 //!
 //! * **Detected in memory**, not by a path: the file of a copy may have been replaced, renamed or deleted since it was loaded.
-//! * **Whatever the scope of its symbols**: no symbol is looked up by name, since a copy that was loaded with `RTLD_GLOBAL` would
-//!   answer for all later ones.
+//! * **Whatever the scope of its symbols**: no symbol is looked up by name, because a copy that was loaded with `RTLD_GLOBAL` would answer
+//!   for all later ones.
 //! * **Never unloaded**, so states outlive the last worker thread that used them. On Linux `napi-build` links with `-z nodelete`
 //!   (musl unloads nothing anyway); elsewhere a copy pins itself before it can have a state.
 //! * **In doubt refused**: a copy that cannot look, or does not find itself where it looks, is not used.
 //!
-//! What a copy shows is an agreement with all versions that may be in one process with it, so it must not change:
+//! All versions that may share a process must find each other's marks, so these must not change:
 //!
 //! | system | another copy is seen by |
 //! |---|---|
@@ -55,10 +55,10 @@ pub(crate) fn mark_in_use() -> Result<(), String> {
     })
 }
 
-/// The rule of [`mark_in_use`]: `look` fails if this copy cannot be used. A copy in use stays in use and does not look again: a
-/// copy that it could see is about to be refused because of this one.
+/// The rule of [`mark_in_use`]: `look` fails if this copy cannot be used. A copy in use stays in use and does not look again: any copy that
+/// it could see is about to be refused because of this one.
 pub(crate) fn let_in(mark: &AtomicU8, in_use: &Mutex<bool>, look: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
-    // Held until the mark is final: a thread that is refused clears the mark, and no other thread may rely on it meanwhile.
+    // Held until the mark is final: a refused thread clears the mark, and no other thread may rely on it in the meantime.
     let mut in_use = in_use.lock().unwrap_or_else(PoisonError::into_inner);
     if *in_use {
         return Ok(());

@@ -1,10 +1,10 @@
 //! The memory of JavaScript that the calls reach: frames, and arrays of callers.
 //!
-//! * **A frame is a `SharedArrayBuffer`**, the only memory that JavaScript cannot detach, shrink or move. Each copy of the package
-//!   in each realm has a frame of its own, since two that share one would read each other's IDs.
+//! * **A frame is a `SharedArrayBuffer`**, the only memory that JavaScript cannot detach, shrink or move. Each copy of the package in each
+//!   realm has its own frame, because two that share one would read each other's IDs.
 //! * **A frame exists as long as its owner**, an object of the caller's realm. The buffer belongs to the addon's realm: a
 //!   reference to a buffer of the owner's realm would keep that realm alive.
-//! * **One handle table a frame**, in thread-local memory, so minting takes no lock.
+//! * **One handle table per frame**, in thread-local memory, so minting takes no lock.
 
 use std::cell::RefCell;
 use std::ptr::{NonNull, null_mut};
@@ -34,8 +34,8 @@ pub(crate) fn with_frame<T>(frame: u32, closed: T, call: impl FnOnce(&mut Handle
         let Some(Some(OpenFrame { frame, handles, .. })) = frames.get_mut(frame as usize) else { return closed };
         // SAFETY: `open_frame` checked the size, the alignment, and that the memory is shared, so the memory exists as long as the
         // reference beside it. JavaScript of this thread is suspended while the call runs, and the borrow of `FRAMES` prevents a
-        // second reference. Another thread has the memory only if a program took it from our closure and sent it there. Then
-        // that thread can only change numbers, and each number is checked where it is read.
+        // second reference. Another thread has the memory only if a program took it from our closure and sent it there. That thread can
+        // only change numbers, and each number is checked where it is read.
         call(handles, unsafe { frame.as_mut() })
     })
 }
@@ -83,8 +83,8 @@ fn open_frame(env: &Env, handles: Handles) -> Result<(OpenFrame, Uint8Array)> {
 /// The elements of a `BigUint64Array`; none of any other value.
 ///
 /// # Safety
-/// JavaScript of this thread must not run while the slice exists, and no second slice of the array. The elements must only be written:
-/// another thread can write to them at any time, if their memory is shared.
+/// While the slice exists, no JavaScript of this thread may run, and no second slice of the array may exist. The elements must only be
+/// written: another thread can write to them at any time, if their memory is shared.
 pub(crate) unsafe fn elements_of<'a>(env: &Env, array: Unknown<'a>) -> &'a mut [u64] {
     let (mut kind, mut length, mut start) = (0, 0, null_mut());
     // SAFETY: the value belongs to this environment and this call, and an output that is not wanted may be null.

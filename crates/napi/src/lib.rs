@@ -1,13 +1,13 @@
 //! The core as a Node-API addon: each function translates one call of [`Handles`](frazil::abi::Handles).
 //!
-//! Names and order are those of `crates/wasm`, which has no files and writes into no other memory than its own, and therefore has no
+//! Names and order are those of `crates/wasm`. That has no files and writes only into its own memory, so it has no
 //! `local`, `local_async`, `when_opened`, `opened`, `abandon`, `default_dir`, `file`, `fill` and `line_memory`.
 //!
 //! The functions are free functions that pass numbers, and a frame of memory holds everything else: class methods and strings
 //! cost several times the work that they carry (`docs/internals/design.md`). `fill` takes an array as well: a copy of its IDs costs more.
 //!
-//! What is more than translation has a file: a process uses one copy of the addon (`copies.rs`) and one backend (`backends.rs`), and
-//! has one registry, behind a lock, which all worker threads share; a realm has its frames (`frames.rs`); TypeScript swaps words itself
+//! Whatever is more than translation has a file. A process uses one copy of the addon (`copies.rs`) and one backend (`backends.rs`), and
+//! has one registry behind a lock, which all worker threads share. A realm has its frames (`frames.rs`); TypeScript swaps words itself
 //! (`lines.rs`); and a state file is opened on a thread ([`openings`]).
 
 mod backends;
@@ -46,8 +46,8 @@ pub struct NewFrame {
 /// Makes a frame, which exists as long as the owner does. With `has_lines`, its generators have lines ([`line_memory`]).
 ///
 /// # Errors
-/// `InvalidArg` for an owner that is no object, and where a replaced constructor made the memory. `STATE_CONFLICT` where the
-/// process uses another copy of this addon, whose states this one cannot share.
+/// `InvalidArg` if the owner is not an object, or if a replaced constructor made the memory. `STATE_CONFLICT` if the process uses another
+/// copy of this addon, whose states this one cannot share.
 #[napi]
 pub fn frame(env: &Env, owner: Object<'_>, has_lines: bool) -> Result<NewFrame, String> {
     copies::mark_in_use().map_err(|conflict| Error::new(Code::StateConflict.name().to_owned(), conflict))?;
@@ -60,7 +60,7 @@ pub fn frame(env: &Env, owner: Object<'_>, has_lines: bool) -> Result<NewFrame, 
 #[napi]
 #[must_use]
 pub fn open(frame: u32) -> u32 {
-    // A thread that panicked while it opened left the registry consistent: a state is added in one step, at the end.
+    // Even after a panic while opening, the registry is consistent: a state is added in one step, at the end.
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     with_frame(frame, Code::Closed as u32, |handles, frame| {
         if [slot::PRIVATE, slot::UNSHARED].iter().any(|at| frame.numbers[*at] != 0.0) {
@@ -87,7 +87,7 @@ pub fn local_async(frame: u32) -> u32 {
     request.map_or(openings::NO_TICKET, openings::begin)
 }
 
-/// A promise that is resolved when [`opened`] has something to return. It is always resolved, since it keeps the event loop running.
+/// A promise that is resolved when [`opened`] has something to return. It is always resolved, because it keeps the event loop running.
 ///
 /// # Errors
 /// `GenericFailure` if the environment can run no JavaScript.
@@ -109,13 +109,13 @@ pub fn opened(frame: u32, ticket: u32) -> u32 {
     })
 }
 
-/// Instead of the second half, if the result is not wanted any more: the promise is resolved, and what is opened is closed.
+/// Replaces the second half if the result is no longer wanted: resolves the promise, and closes whatever was opened.
 #[napi]
 pub fn abandon(ticket: u32) {
     openings::abandon(ticket);
 }
 
-/// The directory of the state files for which none is given, if the environment has one.
+/// The default directory of state files, if the environment has one.
 #[napi]
 #[must_use]
 pub fn default_dir() -> Option<String> {
@@ -193,8 +193,8 @@ pub fn segment(frame: u32, handle: f64, call: u32) -> u32 {
     numbered(frame, segment_call::reads_random(call), false, |handles, frame| handles.segment(frame, handle, call))
 }
 
-/// A call whose number says what it does. If it reads random numbers, they come from the kernel. If there are none, NaN is written, which
-/// the core refuses.
+/// A call that is selected by a number. If it reads random numbers, they come from the kernel. If there are none, NaN is written, which the
+/// core refuses.
 fn numbered(frame: u32, reads_random: bool, opens_state: bool, call: impl FnOnce(&mut Handles, &mut Frame) -> u32) -> u32 {
     with_frame(frame, Code::Closed as u32, |handles, frame| {
         if reads_random {

@@ -1,7 +1,7 @@
 //! The memory of a line as an `ArrayBuffer`, so that TypeScript swaps the word of a state that threads share.
 //!
-//! * **The memory itself, or nothing**: a host may refuse such buffers, as Electron does, or copy what it is given. From a copy each
-//!   realm would issue the same IDs, so the address of the buffer is compared. A host that did either is not asked again.
+//! * **The memory itself, or nothing**: a host may refuse such buffers, as Electron does, or copy the memory. With copies, each realm would
+//!   issue the same IDs, so the address of the buffer is compared. A host that did either is not asked again.
 //! * **Kept by the buffer**: until it is collected, or its thread ends, so that no access meets memory that was freed.
 
 use std::any::Any;
@@ -20,7 +20,8 @@ type Owner = Arc<dyn Any + Send + Sync>;
 /// Whether the host has refused such a buffer, or copied the memory: it does so each time.
 static HOST_REFUSES: AtomicBool = AtomicBool::new(false);
 
-/// The memory as an `ArrayBuffer`, if the host makes one over it. Not by the functions of `napi`, which copy where that is refused.
+/// The memory as an `ArrayBuffer`, if the host makes one over it. The functions of `napi` are no alternative: they copy if the host
+/// refuses.
 pub(crate) fn external_buffer(env: &Env, memory: LineMemory) -> Option<Unknown<'_>> {
     if HOST_REFUSES.load(Ordering::Relaxed) {
         return None;
@@ -36,7 +37,7 @@ pub(crate) fn external_buffer(env: &Env, memory: LineMemory) -> Option<Unknown<'
         // SAFETY: such a host takes nothing, and calls no finalizer.
         unsafe { release(null_mut(), start, owner) };
     }
-    // A host that failed may have called the finalizer, or may still call it. So what it was given is left to it.
+    // A host that failed may have called the finalizer, or may still call it, so it keeps the owner.
     if made != sys::Status::napi_ok {
         return None;
     }
@@ -50,7 +51,7 @@ pub(crate) fn external_buffer(env: &Env, memory: LineMemory) -> Option<Unknown<'
     Some(unsafe { Unknown::from_raw_unchecked(env.raw(), buffer) })
 }
 
-/// Drops what keeps the memory.
+/// Drops the owner of the memory.
 unsafe extern "C" fn release(_: sys::napi_env, _: *mut c_void, owner: *mut c_void) {
     // SAFETY: `external_buffer` made it, and a host calls a finalizer once.
     drop(unsafe { Box::from_raw(owner.cast::<Owner>()) });

@@ -3,13 +3,13 @@
 //! Names and order are those of `crates/napi`. Only numbers cross the boundary, no strings, slices or exceptions, so that the
 //! glue of wasm-bindgen stays a few lines (`docs/internals/design.md`).
 //!
-//! * **One registry and one handle table an instance**: WebAssembly instances share no memory.
+//! * **One registry and one handle table per instance**: WebAssembly instances share no memory.
 //! * **Read and written by JavaScript**: the frame, and the words of states where a line is (`frazil::abi`).
 //! * **One static frame**, whose number is its address. JavaScript takes a new view of it whenever the memory has grown.
-//! * **Two modules** are made of it: one with all calls, and one with those of segments (`scripts/build/index.mjs`).
+//! * **Built as two modules**: one with all calls, and one with those of segments (`scripts/build/index.mjs`).
 //!
-//! Not covered: state files, and states that threads share. On WebAssembly the npm package refuses state files, and in worker
-//! threads of Node static node ids.
+//! Not covered: state files, and states that threads share. On WebAssembly the npm package refuses state files and, in worker threads of
+//! Node, static node ids.
 
 #![cfg_attr(target_arch = "wasm32", no_std)]
 #![cfg(target_arch = "wasm32")]
@@ -58,7 +58,7 @@ fn with_frame<T>(frame: u32, closed: T, call: impl FnOnce(&mut Instance) -> T) -
     if frame != self::frame() {
         return closed;
     }
-    // Not `borrow_mut`, which brings the code of a message into the module that no panic prints.
+    // Not `borrow_mut`, which adds code to the module for a message that no panic prints.
     let Ok(mut instance) = INSTANCE.0.try_borrow_mut() else { core::arch::wasm32::unreachable() };
     call(&mut instance)
 }

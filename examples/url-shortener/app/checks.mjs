@@ -1,6 +1,6 @@
-// What people may give, and what the program says if it is something else.
+// The rules for input, and the messages for anything else.
 
-/** A value that was refused: which one, and what it must be. */
+/** A refused value: its name, and the rule. */
 export class Invalid extends Error {
   constructor(field, rule) {
     super(`${field} ${rule}`);
@@ -12,13 +12,13 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_DAYS = 3650;
 const MAX_URL = 2048;
 
-/** Codes have 10 or 11 digits of base 62 until the IDs end. No alias looks like that. */
+/** Until the IDs end, codes have 10 or 11 digits of base 62. No alias looks like that. */
 export const isCode = (name) => /^[0-9A-Za-z]{10,11}$/.test(name);
 
 /** The name of a host. A dot at its end makes no difference. */
 const hostOf = ({ hostname }) => hostname.replace(/\.$/, "");
 
-/** The address that a link leads to, as it is sent: letters outside of ASCII have up to nine characters there. */
+/** The target of a link, as it is sent: a letter outside ASCII takes up to nine characters there. */
 export function checkUrl(value, origin) {
   const rule = `must be an address that begins with http:// or https://, of at most ${MAX_URL} characters`;
   if (typeof value !== "string" || !URL.canParse(value)) throw new Invalid("url", rule);
@@ -30,7 +30,7 @@ export function checkUrl(value, origin) {
   return url.href;
 }
 
-/** The name that was wished for, or null. */
+/** The requested name, or null. */
 export function checkAlias(value) {
   if (value === undefined || value === null || value === "") return null;
   if (typeof value !== "string" || !/^[0-9A-Za-z-]{3,32}$/.test(value))
@@ -40,7 +40,7 @@ export function checkAlias(value) {
   return value;
 }
 
-/** When the link ends, in Unix milliseconds, or null. */
+/** The end of the link, in Unix milliseconds, or null. */
 export function checkExpiry(days, nowMs) {
   if (days === undefined || days === null || days === "") return null;
   if (!Number.isInteger(days) || days < 1 || days > MAX_DAYS)

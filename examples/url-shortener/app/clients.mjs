@@ -1,5 +1,5 @@
-// Who asks, for the limit: an IPv4 address, or the first 64 bits of an IPv6 address, since one customer of a provider has all that
-// begin with them.
+// The client, for the limit: an IPv4 address, or the first 64 bits of an IPv6 address, because one customer has all addresses that begin
+// with them.
 
 export function clientOf(address) {
   // A server that listens on IPv6 gets IPv4 addresses in this form.

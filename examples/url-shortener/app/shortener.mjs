@@ -6,13 +6,13 @@ import { checkAlias, checkExpiry, checkUrl, Invalid, isCode } from "./checks.mjs
 import { MOST_ROWS } from "./links.mjs";
 
 const HOUR_MS = 60 * 60 * 1000;
-/** How many links one client may make: so many at once, and one more each twenty seconds. */
+/** The links that one client may make: a burst at once, and one more every twenty seconds. */
 const SHARE = { burst: 30, eachMs: 20_000 };
 /** The longest body of a request, in bytes. */
 const MAX_BODY = 8192;
-/** How many bars the chart has. */
+/** The bars of the chart. */
 const BARS = 48;
-/** What the bits of the IDs mean. Reading them needs no generator. */
+/** The meaning of the bits of the IDs. Reading them needs no generator. */
 const layout = Layout.named("edge");
 
 // `json` of frazil/transport writes IDs as text, where Response.json throws: JSON has no 64-bit numbers.
@@ -30,11 +30,11 @@ const plain = (status, text) =>
  * Answers a request: its `method`, `url` and `headers`, and its `body`, whose chunks can be iterated. It never throws.
  *
  * - `page`: the HTML of the page.
- * - `origin`: where this program is reached.
+ * - `origin`: the address of this program.
  * - `links`: the database (`links.mjs`).
- * - `ids`: the generator. It is asked for in each request, and only where a link or a visit is stored.
- * - `later`: has a promise finished after the answer.
- * - `client`: who asks, for the limit.
+ * - `ids`: the generator, requested only where a link or a visit is stored.
+ * - `later`: lets a promise finish after the answer.
+ * - `client`: the client, for the limit.
  */
 export async function handle(request, host) {
   try {
@@ -77,7 +77,7 @@ const newest = async ({ links, origin }) =>
   answer({ links: (await links.recent(12)).map((link) => shown(link, origin())) });
 
 async function create(request, { links, ids, later, client, origin }) {
-  // A page of another site can have a browser send text or a form, but this type only if the answer to OPTIONS allows it.
+  // Another site can make a browser send text or a form, but this type only if the answer to OPTIONS allows it.
   if (!/^application\/json *(;|$)/i.test(request.headers.get("content-type") ?? ""))
     return refused(415, "content-type must be application/json", "content-type");
   const text = await textOf(request.body);
@@ -98,7 +98,7 @@ async function create(request, { links, ids, later, client, origin }) {
   }
   later(links.forget());
 
-  // A held lease answers without asking anybody. If the synchronous call finds no number, this one waits.
+  // A held lease answers without a network call. If the synchronous call finds no number, this one waits.
   const generator = await ids();
   const id = await generator.nextAsync();
   const link = { id, url: target, alias, expiresAtMs, visits: 0 };
@@ -107,7 +107,9 @@ async function create(request, { links, ids, later, client, origin }) {
   return answer({ ...shown(link, origin()), parts: { timestampMs, node, sequence } }, 201);
 }
 
-/** The text of a body. It is read to its end, since some clients read no answer before, and no more is kept than a link can need. */
+/**
+ * The text of a body. It is read to its end, because some clients read no answer before that, but only as much as a link can need is kept.
+ */
 async function textOf(body) {
   const chunks = [];
   let length = 0;
@@ -130,7 +132,7 @@ function shown({ id, url, alias, expiresAtMs, visits }, origin) {
 }
 
 async function redirect(request, name, { links, ids, later }) {
-  // A code may be of any 64-bit number. IDs of this layout end earlier, and so does a column of signed 64 bits.
+  // A code may stand for any 64-bit number. IDs of this layout end earlier, as does a signed 64-bit column.
   const id = isCode(name) ? layout.tryParse(base62.short.tryDecode(name)) : undefined;
   const link = await (id === undefined ? links.byAlias(name) : links.byId(id));
   if (link === undefined) return plain(404, "There is no such link.");
@@ -141,7 +143,7 @@ async function redirect(request, name, { links, ids, later }) {
   return new Response(null, { status: 302, headers: { location: link.url, "cache-control": "no-store" } });
 }
 
-/** Links and visits by time: ranges of IDs, since each ID begins with its time. No column has a date, and none has an index. */
+/** Links and visits by time: ranges of IDs, because each ID begins with its time. It needs no date column and no index. */
 async function statistics(url, links) {
   const hours = Number(url.searchParams.get("hours") ?? 24);
   if (!Number.isInteger(hours) || hours < 1 || hours > 24 * 365)

@@ -20,7 +20,7 @@ export default {
       ).results;
     return handle(request, {
       page,
-      // The Worker is reached by the names of its routes only.
+      // The Worker is reachable only by the names of its routes.
       origin: () => new URL(request.url).origin,
       links: linksIn(run, { nowMs: NOW_MS }),
       ids: async () => leased(env.FRAZIL, ctx),

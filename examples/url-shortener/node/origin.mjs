@@ -1,8 +1,8 @@
-// Where the server listens, and where it is reached: what short links begin with.
+// The address where the server listens, and its public origin, with which short links begin.
 
 const refused = (name, value, rule) => new Error(`${name} is ${JSON.stringify(value)}: ${rule}`);
 
-/** The origin that a text is, with or without a slash at its end, or undefined. */
+/** The origin in a text, with or without a slash at its end, or undefined. */
 function parsed(text) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isWeb = url?.protocol === "http:" || url?.protocol === "https:";
@@ -17,7 +17,7 @@ export function addressOf(HOST, port) {
   return address;
 }
 
-/** The number that PORT is. The system chooses one for 0. */
+/** The number in PORT. For 0, the system chooses one. */
 export function portOf(PORT) {
   const rule = "it must be a whole number from 1 to 65535, or 0 for any that is free. Write for example PORT=8787";
   if (!/^\d{1,5}$/.test(PORT) || Number(PORT) > 65_535) throw refused("PORT", PORT, rule);
@@ -33,7 +33,7 @@ export function cannotListen({ HOST, PORT }, { code, message }) {
   return `the server cannot listen with HOST=${HOST} and PORT=${PORT}: ${message}`;
 }
 
-/** The origin that ORIGIN is. */
+/** The origin in ORIGIN. */
 export function originOf(ORIGIN) {
   const origin = parsed(ORIGIN);
   const rule =

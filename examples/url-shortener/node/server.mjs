@@ -12,17 +12,17 @@ import { addressOf, cannotListen, originOf, portOf } from "./origin.mjs";
 const file = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
 const page = file("../app/page.html");
 const { PORT = "8787", HOST = "127.0.0.1", ORIGIN, DATABASE_URL } = process.env;
-/** How long requests under way, and what is finished after their answers, may take when the server stops. */
+/** The time for open requests, and for work after their answers, when the server stops. */
 const STOP_MS = 10_000;
-/** A second signal after this time is of a person who does not want to wait. */
+/** A second signal after this time comes from a person who does not want to wait. */
 const REPEATED_MS = 250;
-// What is wrong with these is said before a node id is leased.
+// Checked before a node id is leased.
 const publicOrigin = ORIGIN === undefined ? undefined : originOf(ORIGIN);
 const port = portOf(PORT);
 addressOf(HOST, port);
 
 const pool = new pg.Pool({ connectionString: DATABASE_URL });
-// A connection that nobody uses has failed, for example because Postgres restarts. The pool opens another one when it is needed.
+// An idle connection has failed, for example because Postgres restarts. The pool opens another one when needed.
 pool.on("error", (error) => console.error("a connection has ended:", error.message));
 const store = new PostgresStore(pool);
 await store.migrate();
@@ -36,30 +36,30 @@ const NOW_MS = "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)
 const run = async (sql, values) => (await pool.query(sql.replaceAll("?", "$"), values)).rows;
 const links = linksIn(run, { nowMs: NOW_MS });
 
-/** Requests, and what is finished after their answers. */
+/** Requests, and work after their answers. */
 const underWay = new Set();
 function later(promise) {
   const ended = promise.catch((error) => console.error(error)).finally(() => underWay.delete(ended));
   underWay.add(ended);
 }
 
-// The address in links is not from the request, whose Host header may say anything.
+// The address in links does not come from the request, whose Host header may say anything.
 let ownOrigin;
 const origin = () => ownOrigin;
 
 async function answer(incoming, outgoing) {
   const { url } = incoming;
-  // What the program reads of a `Request`. The class itself refuses methods such as TRACE.
+  // The part of a `Request` that the program reads. The class itself refuses methods such as TRACE.
   const request = {
     method: incoming.method,
-    // Proxies may ask for a whole address.
+    // Proxies may send a whole URL.
     url: url.startsWith("/") ? `http://${incoming.headers.host}${url}` : url,
     headers: new Headers({ "content-type": incoming.headers["content-type"] ?? "" }),
     body: incoming,
   };
   const client = clientOf(incoming.socket.remoteAddress ?? "");
   const response = await handle(request, { page, origin, links, ids: async () => ids, later, client });
-  // A server that stops takes no more requests on this connection either.
+  // A stopping server takes no more requests on this connection either.
   if (!server.listening) outgoing.setHeader("connection", "close");
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.end(Buffer.from(await response.arrayBuffer()));
@@ -72,13 +72,13 @@ server.once("error", (error) => {
   end();
 });
 server.listen(port, HOST, () => {
-  // The port that the system chose, for 0.
+  // For port 0, the one that the system chose.
   const address = addressOf(HOST, server.address().port);
   ownOrigin = publicOrigin ?? address;
   console.log(address);
 });
 
-/** Each step needs what the later ones close. */
+/** Each step needs the resources that later ones close. */
 async function stop() {
   const closed = new Promise((resolve) => server.close(resolve));
   setTimeout(() => {
@@ -105,7 +105,7 @@ for (const signal of ["SIGINT", "SIGTERM"])
       end();
       return;
     }
-    // npm sends the signal of a terminal once more, at once.
+    // npm repeats the signal of a terminal at once.
     if (performance.now() - stopping < REPEATED_MS) return;
     console.error("a second signal: the server ends at once; its node id is free after its window.");
     process.exit(1);

@@ -2,7 +2,7 @@
 import DefaultTheme from "vitepress/theme-without-fonts";
 import "./style.css";
 
-/** How much a page weighs: of two that say the same, that for newcomers comes first. */
+/** The weight of a page: of two with the same content, the one for newcomers comes first. */
 const WEIGHTS = [
   [/\/start\.html/, 1.5],
   [/\/reference\/api\//, 0.7],
@@ -13,7 +13,7 @@ const boostDocument = (id) => WEIGHTS.find(([pages]) => pages.test(id))?.[1] ?? 
 export default {
   extends: DefaultTheme,
   enhanceApp({ siteData }) {
-    // In the configuration, VitePress would make it a text and evaluate that, which `default-src 'self'` forbids.
+    // In the configuration, VitePress would convert it to text and evaluate that, which `default-src 'self'` forbids.
     const { themeConfig } = siteData.value;
     const { miniSearch } = themeConfig.search.options;
     const searchOptions = { ...miniSearch.searchOptions, boostDocument };

@@ -1,6 +1,6 @@
 // docs/internals/claims.md: 19
-// A stack overflow between counting IDs and copying them, in a call that is aborted: slots that were counted but not copied must
-// not be returned as IDs.
+// A stack overflow between counting IDs and copying them, in an aborted call: slots that were counted but not copied must not be returned
+// as IDs.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
 // docs/internals/claims.md: 21
-// Two copies of the addon in one process, loaded in every way by which they might not see each other.
+// Two copies of the addon in one process, loaded in every way that might hide them from each other.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { dirname } from "node:path";

@@ -1,5 +1,5 @@
 // docs/internals/claims.md: 21
-// Where the kernel refuses memory with a name, and on macOS, the mark of the addon is an open file without a name.
+// If the kernel refuses named memory, and on macOS, the mark of the addon is an open file without a name.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { preloadedLibrary } from "../../processes/preloaded.mjs";

@@ -1,5 +1,5 @@
 // docs/internals/claims.md: 21
-// WebAssembly marks the process in `process.env`, which a program may replace by a copy, freeze or clear.
+// WebAssembly marks the process in `process.env`, which a program may replace with a copy, freeze or clear.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { entry, inNewProcess, needsLinux, repeats } from "./node-process.mjs";

@@ -1,6 +1,6 @@
-// Six processes mint under leases of eight node ids, from a real store, while faults strike them: they are stopped for up to
-// three windows, killed, cut off from the store, and their clocks are set by up to 20 seconds; the store is stopped and crashes.
-// The test counts repeats among the IDs that they wrote.
+// Six processes mint under leases of eight node ids, from a real store, under faults. They are stopped for up to three windows, killed, cut
+// off from the store, and their clocks are set by up to 20 seconds. The store is stopped and crashes. The test counts repeats among the IDs
+// that they wrote.
 //
 // FRAZIL_NEMESIS_STORE is the store, one of all-stores.mjs; Postgres if it is not set.
 // FRAZIL_NEMESIS_S is the duration of the run with the store's time; the others take half of it and a quarter, and the broken

@@ -1,4 +1,4 @@
-// Instances of a function that are stopped between invocations, with a real Postgres: each invocation gets its IDs, and none repeats.
+// Function instances that are frozen between invocations, with a real Postgres: each invocation gets its IDs, and none repeats.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-// What a failure of a suite means, from real runs of Node's test runner.
+// The meaning of a suite's failure, from real runs of Node's test runner.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

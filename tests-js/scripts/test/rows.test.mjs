@@ -1,4 +1,4 @@
-// The rows of docs/proofs/passed.json: what CI runs again, and what it takes for proven.
+// The rows of docs/proofs/passed.json: the suites that CI runs again, and those that it considers proven.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inputsOf } from "../../../scripts/test/inputs.mjs";

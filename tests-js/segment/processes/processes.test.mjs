@@ -1,9 +1,9 @@
-// Eight processes draw numbers of a hundred tags, from a real store, while faults strike them: they are killed, closed, stopped for
-// longer than an attempt may take, cut off from the store, and lose answers; the store is stopped and crashes. The test counts
-// repeats among the numbers that they wrote, and looks for the owner of every number that nobody drew.
+// Eight processes draw numbers of a hundred tags from a real store, under faults. They are killed, closed, stopped for longer than an
+// attempt may take, cut off from the store, and lose answers. The store is stopped and crashes. The test counts repeats among the numbers
+// that they wrote, and looks for the owner of every number that was not drawn.
 //
 // FRAZIL_SEGMENTS_STORE is the store: postgres if it is not set, mysql or redis.
-// FRAZIL_SEGMENTS_S is how long the faults strike.
+// FRAZIL_SEGMENTS_S is the duration of the faults.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

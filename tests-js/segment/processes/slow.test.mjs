@@ -1,5 +1,5 @@
-// A real Postgres that answers late: calls do not wait, since the next range is asked for ahead of use. And a store that hangs.
-// Time is the test's: it stands still while Postgres works, and moves by a millisecond when everything waits for it.
+// A real Postgres that answers late: calls do not wait, because the next range is requested ahead of use. And a store that hangs. The test
+// controls the time: it stands still while Postgres works, and moves by a millisecond when everything waits for it.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Segment } from "frazil/segment";

@@ -1,5 +1,5 @@
 // Seeds of the simulation on the shipped client, WebAssembly module and rules of the store, and broken ones that its checker must find.
-// FRAZIL_SEEDS=n runs so many seeds.
+// FRAZIL_SEEDS=n runs n seeds.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";

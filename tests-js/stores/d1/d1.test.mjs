@@ -1,4 +1,4 @@
-// What is particular about D1: its set-up, lost races, errors, and Time Travel; and what the binding may be instead.
+// The specifics of D1: its set-up, lost races, errors, and Time Travel; and wrong bindings.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, before, test } from "node:test";

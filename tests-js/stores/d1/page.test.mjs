@@ -1,4 +1,4 @@
-// docs/reference/stores/d1.md as it is printed.
+// docs/reference/stores/d1.md as printed.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";

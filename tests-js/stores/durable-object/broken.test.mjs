@@ -1,4 +1,4 @@
-// Objects that are broken on purpose: the contract must catch each of them.
+// Deliberately broken objects: the contract must catch each of them.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Bench, scenarios } from "frazil/testing/lease-contract";

@@ -1,4 +1,4 @@
-// The contracts of leases and segments against an object of the class that is shipped, in workerd, at both compatibility dates.
+// The contracts of leases and segments against an object of the shipped class, in workerd, at both compatibility dates.
 import { leaseContract } from "frazil/testing/lease-contract";
 import { segmentContract } from "frazil/testing/segment-contract";
 import { initIn } from "../kit/segments.mjs";

@@ -1,5 +1,4 @@
-// What is particular about an object: it begins by itself, loses its storage, is aborted, restored and killed; and what the namespace
-// may be instead.
+// The specifics of an object: it begins by itself, loses its storage, is aborted, restored and killed; and wrong namespaces.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";

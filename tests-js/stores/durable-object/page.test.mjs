@@ -1,4 +1,4 @@
-// docs/reference/stores/durable-object.md as it is printed.
+// docs/reference/stores/durable-object.md as printed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LOCATION_HINTS } from "frazil/workers";

@@ -1,4 +1,4 @@
-// What goes wrong with users, roles and tokens of etcd.
+// Faults with users, roles and tokens of etcd.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { told, wholeText } from "../../base/rule-texts.mjs";

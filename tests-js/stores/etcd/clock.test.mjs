@@ -1,4 +1,4 @@
-// What goes wrong with the clock of etcd, which is the Date header of its answers.
+// Faults of etcd's clock, which is the Date header of its answers.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// What goes wrong with etcd, on real servers: clients that contend, lost answers, rights, space, members, options.
+// Faults with etcd, on real servers: contending clients, lost answers, rights, space, members, options.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";

@@ -1,5 +1,5 @@
-// An endpoint that is not etcd, or that an attacker has: no error is long, none has a secret of the options, and no endless answer is
-// kept in memory.
+// An endpoint that is not etcd, or is an attacker's: errors are short and contain no secret of the options, and no endless answer is kept
+// in memory.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// docs/reference/stores/etcd.md as it is printed.
+// docs/reference/stores/etcd.md as printed.
 import { after, test } from "node:test";
 import { checkPrinted, runPage } from "../kit/page.mjs";
 import { startServer } from "./server.mjs";

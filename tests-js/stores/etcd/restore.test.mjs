@@ -1,4 +1,4 @@
-// What goes wrong with etcd when it is restored from a snapshot.
+// Faults after etcd is restored from a snapshot.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

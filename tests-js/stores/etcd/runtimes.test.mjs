@@ -1,4 +1,4 @@
-// The store in the runtimes that have `fetch` and no modules of Node: Deno, Bun and workerd.
+// The store in other runtimes with `fetch`, without Node's modules: Deno, Bun and workerd.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

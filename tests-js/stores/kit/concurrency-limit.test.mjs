@@ -1,4 +1,4 @@
-// At most 16 allocations of a store object are under way at once, also when some are given up whose statements the client still has.
+// At most 16 allocations of a store object run at once, even if some are abandoned while the client still has their statements.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PostgresStore } from "frazil/stores/postgres";

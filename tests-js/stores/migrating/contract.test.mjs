@@ -1,5 +1,4 @@
-// The contract of lease stores, with node ids from the tables of UidGenerator and CosId: whose numbers they are changes nothing
-// about leases.
+// The contract of lease stores, with node ids from the tables of UidGenerator and CosId: the source of the numbers does not affect leases.
 import { leaseContract } from "frazil/testing/lease-contract";
 import { openWithIncarnation } from "../kit/incarnation-table.mjs";
 import { withMysql2 } from "../mysql/server.mjs";
@@ -7,8 +6,8 @@ import { COSID_MACHINE } from "./old-cosid.mjs";
 import { WORKER_NODE } from "./old-uid-generator.mjs";
 
 /**
- * Makes the old table of a scope, with rows of ours for all of its numbers: so a preferred node id can be granted, and the first
- * window of a number begins at 0, as the contract expects of a store that numbers by itself.
+ * Makes the old table of a scope, with our rows for all of its numbers. So a preferred node id can be granted, and the first window of a
+ * number begins at 0, as the contract expects if a store numbers by itself.
  */
 const OLD = {
   async UidGenerator(query, { scope }, numbers) {

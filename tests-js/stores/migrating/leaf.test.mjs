@@ -1,4 +1,4 @@
-// A fleet of Meituan Leaf is replaced by Frazil, one by one, with both minting: on a real ZooKeeper, with data in Leaf's format.
+// Frazil replaces a fleet of Meituan Leaf, one process at a time, while both mint: on a real ZooKeeper, with data in Leaf's format.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";

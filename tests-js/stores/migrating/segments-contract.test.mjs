@@ -1,4 +1,5 @@
-// The contract of segments on the tables of Leaf, Tinyid and CosId, in a real MariaDB. Their form has no room for what they lack.
+// The contract of segments on the tables of Leaf, Tinyid and CosId, in a real MariaDB. Their format has no room for the abilities that they
+// lack.
 import { after } from "node:test";
 import { CosIdSegments, LeafSegments, TinyidSegments } from "frazil/stores/mysql";
 import { segmentContract } from "frazil/testing/segment-contract";

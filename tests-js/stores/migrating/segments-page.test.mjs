@@ -1,5 +1,5 @@
-// docs/guides/migrating/segments.md: its statements and programs, in their order and as they are printed, beside processes of the old
-// generation that take numbers all the while.
+// docs/guides/migrating/segments.md: its statements and programs, in order and as printed, beside processes of the old generation that keep
+// taking numbers.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";

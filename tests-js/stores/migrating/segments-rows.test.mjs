@@ -1,4 +1,4 @@
-// Segments from the tables of Leaf, Tinyid and CosId: which numbers each generation gets from a row, and the drivers. With a real
+// Segments from the tables of Leaf, Tinyid and CosId: the numbers that each generation gets from a row, and the drivers. With a real
 // MariaDB.
 import assert from "node:assert/strict";
 import { test } from "node:test";

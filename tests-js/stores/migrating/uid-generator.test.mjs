@@ -1,5 +1,4 @@
-// Migrating from UidGenerator: a real MariaDB with its table, processes of both generations side by side, and what either finds in
-// the table.
+// Migrating from UidGenerator: a real MariaDB with its table, processes of both generations side by side, and the table as each finds it.
 //
 // FRAZIL_MOVING_S is the duration of a run of the fleet.
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-// The old table of UidGenerator that a scope takes its numbers from: whose it is, what `init` and `npx frazil ddl` refuse, and rights.
+// The old table of UidGenerator as the source of a scope's numbers: its owner, refusals by `init` and `npx frazil ddl`, and rights.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { lease } from "frazil/lease";

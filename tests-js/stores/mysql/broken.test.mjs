@@ -1,5 +1,4 @@
-// MariaDB: connections of a pool that break without a word. The cases run at once, each with a tag or a scope of its own, since each of
-// them waits.
+// MariaDB: pool connections that break silently. The cases run at once, each with its own tag or scope, because each of them waits.
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { MySqlStore } from "frazil/stores/mysql";

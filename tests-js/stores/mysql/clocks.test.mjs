@@ -1,4 +1,4 @@
-// What goes wrong with the clock of a server of MariaDB, and of a session.
+// Faults of the clock of a MariaDB server, and of a session.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// The contract against a real MariaDB, through each of the drivers that docs/reference/stores/mysql.md names.
+// The contract against a real MariaDB, through each driver in docs/reference/stores/mysql.md.
 import { MySqlStore } from "frazil/stores/mysql";
 import { leaseContract } from "frazil/testing/lease-contract";
 import mariadb from "mariadb";

@@ -1,4 +1,4 @@
-// What goes wrong with drivers of MariaDB and MySQL, their settings, and connections that break.
+// Faults with drivers of MariaDB and MySQL, their settings, and broken connections.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// What goes wrong with replicas, promotions, crashes and proxies of MariaDB and MySQL, on real servers.
+// Faults with replicas, promotions, crashes and proxies of MariaDB and MySQL, on real servers.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,9 +20,9 @@ describe("a replica that lacks a renewal is promoted", () =>
   }));
 
 /**
- * A process reads at a replica that the incarnation differs, is stopped for six seconds while the primary grants, and raises the
- * fence after the replica was promoted without that grant. `change`: what becomes of the statement that raises it. Returns the
- * window that was lost, and the first one that the new primary grants of the node id.
+ * A process reads at a replica that the incarnation differs, and is stopped for six seconds while the primary grants. It raises the fence
+ * after the replica was promoted without that grant. `change`: what becomes of the statement that raises it. Returns the window that was
+ * lost, and the first one that the new primary grants of the node id.
  */
 async function lateFence(change = (text) => text) {
   const logging = { "log-bin": "log", "sync-binlog": 1 };

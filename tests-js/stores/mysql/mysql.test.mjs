@@ -1,5 +1,4 @@
-// What goes wrong with MariaDB and MySQL, on real servers: isolation levels, processes that stop or end between two statements,
-// rights, names, rows.
+// Faults with MariaDB and MySQL, on real servers: isolation levels, processes that stop or end between two statements, rights, names, rows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

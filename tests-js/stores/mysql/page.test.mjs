@@ -1,4 +1,4 @@
-// docs/reference/stores/mysql.md as it is printed.
+// docs/reference/stores/mysql.md as printed.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { MySqlStore } from "frazil/stores/mysql";

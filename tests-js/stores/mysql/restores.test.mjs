@@ -1,4 +1,4 @@
-// What a dump that is loaded looks like to the store, on a real MariaDB: by the default incarnation, and by that of the server alone.
+// How a loaded dump looks to the store, on a real MariaDB: with the default incarnation, and with that of the server alone.
 // docs/internals/claims.md: 27
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

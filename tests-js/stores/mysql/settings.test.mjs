@@ -1,4 +1,4 @@
-// What goes wrong with settings of servers and sessions of MariaDB and MySQL, and with transactions of the program.
+// Faults with settings of servers and sessions of MariaDB and MySQL, and with transactions of the program.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MySqlStore } from "frazil/stores/mysql";

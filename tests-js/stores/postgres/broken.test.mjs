@@ -1,5 +1,5 @@
-// Postgres: connections of a pool that break without a word, or that end while a statement runs. The cases that wait for long run at once.
-// Each case has a database of its own, since some lock a table, or end what waits for a lock.
+// Postgres: pool connections that break silently, or that end while a statement runs. Cases with long waits run at once. Each case has its
+// own database, because some lock a table, or end sessions that wait for a lock.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";

@@ -1,4 +1,4 @@
-// The store of "A store of your own" in docs/reference/stores.md, as it is printed there, keeps the contract with a real Postgres.
+// The store of "A store of your own" in docs/reference/stores.md, as printed there, keeps the contract with a real Postgres.
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";

@@ -1,5 +1,5 @@
-// Many tags of one store object over a pool of two connections, which all ask at the same moment; and what the store says about
-// connections that it does not get.
+// Many tags of one store object that all ask at the same moment, over a pool of two connections; and the errors if the store gets no
+// connection.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Segment } from "frazil/segment";

@@ -1,4 +1,4 @@
-// docs/reference/stores/postgres.md as it is printed.
+// docs/reference/stores/postgres.md as printed.
 import { after, test } from "node:test";
 import { PostgresStore } from "frazil/stores/postgres";
 import { checkPrinted, checkTags, runPage } from "../kit/page.mjs";

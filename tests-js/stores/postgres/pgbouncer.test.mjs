@@ -1,4 +1,4 @@
-// The contract through `postgres` and pgbouncer: apart from the others, because `npm test` needs no pgbouncer.
+// The contract through `postgres` and pgbouncer: a separate file, because `npm test` must not need pgbouncer.
 import { PostgresStore } from "frazil/stores/postgres";
 import { leaseContract } from "frazil/testing/lease-contract";
 import postgres from "postgres";

@@ -1,4 +1,4 @@
-// What goes wrong with Postgres, on real servers: isolation levels, poolers, settings of a role, replicas, failovers.
+// Faults with Postgres, on real servers: isolation levels, poolers, settings of a role, replicas, failovers.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

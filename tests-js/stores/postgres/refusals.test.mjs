@@ -1,4 +1,4 @@
-// What Postgres and its clients are refused for, or fail with: rights, missing tables, options, clients, languages.
+// Refusals and failures of Postgres and its clients: rights, missing tables, options, clients, languages.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";

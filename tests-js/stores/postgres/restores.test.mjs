@@ -1,4 +1,4 @@
-// What a restore by hand looks like to the store, on real servers: by the default incarnation, and by the one that has the server alone.
+// How a manual restore looks to the store, on real servers: with the default incarnation, and with that of the server alone.
 // docs/internals/claims.md: 27
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

@@ -1,4 +1,4 @@
-// Segments in a real Postgres: the contract through each of the drivers and at each isolation level, and failovers that lose allocations.
+// Segments in a real Postgres: the contract through each driver and at each isolation level, and failovers that lose allocations.
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { PGlite } from "@electric-sql/pglite";

@@ -1,5 +1,5 @@
-// Clients that are inside a transaction of the program, whose rollback would take back what was handed out: each is refused, and
-// numbers and node ids that other programs get afterwards do not repeat.
+// Clients inside a transaction of the program, whose rollback would undo what was handed out: each is refused, and later numbers and node
+// ids of other programs do not repeat.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { PGlite } from "@electric-sql/pglite";

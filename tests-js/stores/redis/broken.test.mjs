@@ -1,5 +1,5 @@
-// Redis: connections that break without a word, with the settings of docs/reference/stores/redis.md, and without them. The
-// cases run at once, each with a tag of its own, since each of them waits.
+// Redis: connections that break silently, with and without the settings of docs/reference/stores/redis.md. The cases run at once, each with
+// its own tag, because each of them waits.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

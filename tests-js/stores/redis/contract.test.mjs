@@ -1,4 +1,4 @@
-// The contract against a real Redis, through each of the clients that docs/reference/stores/redis.md names, and a real Valkey.
+// The contract against a real Redis, through each client in docs/reference/stores/redis.md, and a real Valkey.
 import { RedisStore } from "frazil/stores/redis";
 import { leaseContract } from "frazil/testing/lease-contract";
 import Redis from "ioredis";

@@ -1,4 +1,4 @@
-// Failovers of Redis, on real servers: a replica that lacks grants is promoted, also while the old primary runs on.
+// Failovers of Redis, on real servers: a replica that lacks grants is promoted, even while the old primary keeps running.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// The stores of docs/guides/serverless.md as they are printed, in an instance that is stopped between two invocations.
+// The stores of docs/guides/serverless.md as printed, in an instance that is frozen between two invocations.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { stopBetweenInvocations } from "../kit/freeze.mjs";

@@ -1,4 +1,4 @@
-// docs/reference/stores/redis.md as it is printed.
+// docs/reference/stores/redis.md as printed.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, test } from "node:test";

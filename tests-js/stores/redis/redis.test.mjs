@@ -1,4 +1,4 @@
-// What goes wrong with Redis, on real servers: lost replies, queued commands, lost keys, clients.
+// Faults with Redis, on real servers: lost replies, queued commands, lost keys, clients.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-// Servers of Redis that are refused since they may lose leases, and what the errors of a server mean.
+// Redis servers that are refused because they may lose leases, and the meaning of server errors.
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { describe, test } from "node:test";

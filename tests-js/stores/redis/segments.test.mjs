@@ -1,4 +1,4 @@
-// Segments in a real Redis and a real Valkey: the contract through each of the clients, and failovers that lose allocations.
+// Segments in a real Redis and a real Valkey: the contract through each client, and failovers that lose allocations.
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { Segment } from "frazil/segment";

@@ -1,4 +1,4 @@
-// The contracts through the other clients that docs/reference/stores.md names.
+// The contracts through the other clients in docs/reference/stores.md.
 import { holdClients } from "./contract.mjs";
 import { OTHER_CLIENTS } from "./programs.mjs";
 

@@ -1,4 +1,4 @@
-// docs/reference/stores/sqlite.md as it is printed.
+// docs/reference/stores/sqlite.md as printed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tools } from "../../../scripts/tools.mjs";

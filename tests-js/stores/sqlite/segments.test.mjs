@@ -1,4 +1,4 @@
-// Segments in SQLite: what can go wrong with files.
+// Segments in SQLite: faults with files.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { passedIn } from "./programs.mjs";

@@ -1,4 +1,4 @@
-// SQLite: what can go wrong with files.
+// SQLite: faults with files.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// docs/reference/stores/zookeeper.md as it is printed.
+// docs/reference/stores/zookeeper.md as printed.
 import { after, test } from "node:test";
 import { checkPrinted, runPage } from "../kit/page.mjs";
 import { startServer } from "./server.mjs";

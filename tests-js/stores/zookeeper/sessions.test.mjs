@@ -1,4 +1,4 @@
-// Sessions of ZooKeeper that end, that never begin, and that keep a program alive; and with which ACL a program makes its znodes.
+// Sessions of ZooKeeper that end, that never begin, and that keep a program alive; and the ACL of a program's znodes.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";

@@ -1,4 +1,4 @@
-// What goes wrong with ZooKeeper, on real servers: races, lost answers, failovers, changed znodes.
+// Faults with ZooKeeper, on real servers: races, lost answers, failovers, changed znodes.
 import assert from "node:assert/strict";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";

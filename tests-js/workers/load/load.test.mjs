@@ -1,5 +1,5 @@
-// A hundred isolates in workerd under leases of as many node ids, with clocks that are further apart than the window is long, while
-// isolates are replaced, the object is aborted, and workerd is killed and started again on the same storage.
+// A hundred isolates in workerd under leases of as many node ids, with clocks further apart than the window is long. Isolates are replaced,
+// the object is aborted, and workerd is killed and restarted on the same storage.
 //
 // FRAZIL_WORKERS_LOAD_S is the duration of the run. It is 20 in CI, and 180 in `npm run test:long`, which does not
 // end the run of the broken object at its first repeat.

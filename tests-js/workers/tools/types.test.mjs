@@ -1,4 +1,4 @@
-// The types of `frazil/workers` in the packed tarball, with `skipLibCheck` off: against those that `wrangler types` writes, against
+// The types of `frazil/workers` in the packed tarball, with `skipLibCheck` off: against the output of `wrangler types`, against
 // @cloudflare/workers-types, and alone. In types/wrong.ts the compiler must refuse each line after `@ts-expect-error`.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

@@ -1,4 +1,4 @@
-// @cloudflare/vite-plugin with the packed tarball, under the configuration that docs/guides/workers-tools.md prints, which has no option.
+// @cloudflare/vite-plugin with the packed tarball, with the configuration of docs/guides/workers-tools.md, which has no options.
 import assert from "node:assert/strict";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

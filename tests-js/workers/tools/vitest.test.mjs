@@ -1,5 +1,5 @@
-// @cloudflare/vitest-plugin with the packed tarball: the tests in vitest/test, and the one that docs/guides/workers-tools.md prints,
-// run inside workerd. The first configuration is that of the page.
+// @cloudflare/vitest-plugin with the packed tarball: the tests in vitest/test, and the one in docs/guides/workers-tools.md, run inside
+// workerd. The first configuration is that of the page.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// wrangler with the packed tarball: what it uploads, and its local server.
+// wrangler with the packed tarball: its upload, and its local server.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

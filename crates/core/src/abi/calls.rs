@@ -13,8 +13,8 @@ macro_rules! numbered_calls {
             $($(#[doc = $doc])+ pub const $name: u32 = $number;)+
 
             $(
-                /// Whether a call reads the slot `RANDOM`. If it asks a store, the numbers must be the kernel's, where there is one: two
-                /// copies of a restored virtual machine must not draw the same.
+                /// Whether a call reads the slot `RANDOM`. If it asks a store, the numbers must come from the kernel where there is one:
+                /// two copies of a restored virtual machine must not draw the same numbers.
                 #[must_use]
                 pub const fn reads_random(call: u32) -> bool {
                     matches!(call, $($random)|+)

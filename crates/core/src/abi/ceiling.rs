@@ -14,14 +14,14 @@ use crate::error::{Result, Subject};
 use crate::mint::{MAX_LEAD_MS, Machine};
 
 numbered_calls! {
-    /// What `ceiling` does, by number.
+    /// The calls of `ceiling`, by number.
     ceiling_call;
-    /// What `ceiling` does, by name and in the order of the numbers.
+    /// The calls of `ceiling`, by name and in the order of the numbers.
     CEILING_CALLS: 2;
     random: OPEN;
     /// Opens a generator whose ceiling is in a storage.
     OPEN = 0;
-    /// What to write into the storage before IDs are reserved. Each reservation needs one.
+    /// Returns the row to write into the storage before IDs are reserved. Each reservation needs one.
     LOOK = 1;
 }
 
@@ -30,7 +30,7 @@ impl Frame {
         if !self.flag(slot::HAS_ROW) {
             return Ok(None);
         }
-        // The bits of a number are equal for equal marks, and for anything else they are not those of a mark.
+        // Equal marks have equal bits, and no other number has the bits of a mark.
         let mark = self.number(slot::ROW_MARK).to_bits();
         Ok(Some(CeilingRow { mark, until_ms: self.read_store_time(slot::ROW_UNTIL_MS)? }))
     }
@@ -46,7 +46,7 @@ impl Frame {
 }
 
 impl Handles {
-    /// Opens a generator with a ceiling, or does with one what the number says ([`CEILING_CALLS`]).
+    /// Opens a generator with a ceiling, or makes the call of that number on one ([`CEILING_CALLS`]).
     ///
     /// ```
     /// # use frazil::abi::{CEILING_CALLS, Handles, Frame};

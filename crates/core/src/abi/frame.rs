@@ -6,7 +6,7 @@ use alloc::string::String;
 use super::slots::{NUMBERS, slot};
 use crate::error::{Code, Error, Result, Rule, Subject};
 
-/// How many IDs one reservation can hand over.
+/// The most IDs that one reservation can hand over.
 pub const IDS: usize = 4096;
 
 /// The status that asks for the clock to be read once more. No code has this number.
@@ -64,7 +64,7 @@ impl Frame {
         self.refuse_with_text(Error::with_subject(Code::StateConflict, Subject::Node), Some(text))
     }
 
-    /// Writes an error, and a text with what the error does not say, and returns its status.
+    /// Writes an error and a text with further details, and returns the status.
     #[cfg(feature = "std")]
     pub(super) fn refuse_with_text(&mut self, error: Error, text: Option<&str>) -> u32 {
         let status = self.refuse(error);
@@ -72,7 +72,7 @@ impl Frame {
         status
     }
 
-    /// Writes a text where the IDs are. A text that is too long is cut off at a character boundary.
+    /// Writes a text where the IDs are. A long text is cut off at a character boundary.
     #[cfg(feature = "std")]
     #[expect(clippy::cast_precision_loss, reason = "at most 32768")]
     pub(super) fn write_text(&mut self, text: &str) {
@@ -102,8 +102,8 @@ impl Frame {
         Ok(texts)
     }
 
-    /// The number in a slot. Through `get`, since an index of which the compiler does not see that it is within bounds brings the
-    /// code of panic messages into the module, some 2 kB.
+    /// The number in a slot. Through `get`: if the compiler cannot prove an index in bounds, indexing adds some 2 kB of panic code to the
+    /// module.
     pub(super) fn number(&self, at: usize) -> f64 {
         self.numbers.get(at).copied().unwrap_or(f64::NAN)
     }

@@ -15,13 +15,12 @@ use crate::lease::LeasedGenerator;
 use crate::mint::{Generator, Table};
 use crate::segment::Segment;
 
-/// How many generators a handle table can have open at a time, and so how many bits of a handle are the index.
+/// The most generators that a handle table can have open at a time. It also sets how many bits of a handle are the index.
 const CAPACITY: u64 = 1 << 24;
-/// A handle is an index and, in the bits above it, how often the index was used before. It stays below 2^53, so JavaScript
-/// represents it exactly.
+/// A handle is an index and, in the bits above it, a count of its earlier uses. It stays below 2^53, so JavaScript represents it exactly.
 const HANDLE_LIMIT: u64 = MAX_SAFE_INTEGER + 1;
 
-/// The index in a handle. Any number has one; the handle in the entry says whether it is the right one.
+/// The index in a handle. Any number has one, so compare it with the handle in the entry.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the entry is compared with the whole number")]
 const fn index_of(handle: f64) -> usize {
     (handle as u64 & (CAPACITY - 1)) as usize
@@ -34,9 +33,9 @@ const fn is_same(one: f64, other: f64) -> bool {
 
 /// The generators that one frame has open, by handle.
 ///
-/// Equal generators share one handle, so opening a generator for each request does not grow the table. A private generator has a
-/// handle of its own until it is released. No handle is given twice: a call that comes after the release, or began before it, is
-/// refused with `CLOSED`.
+/// Equal generators share one handle, so opening a generator for each request does not grow the table. A private generator has its own
+/// handle until it is released. No handle is given twice: after the release, every call with it fails with `CLOSED`, even one that began
+/// before.
 ///
 /// ```
 /// use frazil::Registry;
@@ -56,7 +55,7 @@ pub struct Handles {
     pub(super) has_lines: bool,
 }
 
-/// What a handle can lead to.
+/// The possible targets of a handle.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "most entries are generators, and every call of them reads one")]
 pub(super) enum Minter {
@@ -71,7 +70,7 @@ pub(super) enum Minter {
 }
 
 impl Minter {
-    /// The generator. A segment has none: its handle is `CLOSED` to the calls of generators.
+    /// The generator. A segment has none, so generator calls with its handle fail with `CLOSED`.
     pub(super) fn generator(&self) -> Result<&Generator> {
         match self {
             Self::Generator(generator) => Ok(generator),
@@ -88,7 +87,7 @@ pub(super) struct Entry {
     /// The handle of the generator that is there, or of the next one.
     handle: f64,
     pub(super) minter: Option<Minter>,
-    /// Where the line of the generator is, once it had one.
+    /// The line slots of the generator, once it had a line.
     pub(super) line: Option<Arc<LineSlots>>,
 }
 
@@ -112,7 +111,7 @@ impl Handles {
         handle
     }
 
-    /// Inserts a generator under a handle of its own. If the table is full, returns NaN, which is never open.
+    /// Inserts a generator under a new handle. If the table is full, returns NaN, which is never open.
     #[expect(clippy::cast_precision_loss, reason = "indices are below 2^24")]
     pub(super) fn insert(&mut self, minter: Minter) -> f64 {
         let minter = Some(minter);
@@ -128,7 +127,7 @@ impl Handles {
         index as f64
     }
 
-    /// Releases the handle of a generator. Calls with it are `CLOSED` from then on.
+    /// Releases the handle of a generator. From then on, calls with it fail with `CLOSED`.
     #[expect(clippy::cast_precision_loss, reason = "2^24 and 2^53 are exact")]
     pub fn release(&mut self, handle: f64) {
         let Some(entry) = self.entry_mut(handle) else { return };
@@ -141,7 +140,7 @@ impl Handles {
         if entry.handle < HANDLE_LIMIT as f64 {
             self.free.push(index_of(handle));
         }
-        // The bindings release private generators only. Releasing a shared handle closes it for all that share it.
+        // The bindings release private generators only. Releasing a shared handle closes it for all sharers.
         if let Minter::Generator(generator) = minter
             && let Some(key) = generator.sharing_key()
             && self.shared.get(&key).is_some_and(|known| is_same(*known, handle))
@@ -161,7 +160,7 @@ impl Handles {
         self.entries.get_mut(index_of(handle)).filter(|entry| is_same(entry.handle, handle))
     }
 
-    /// What a handle leads to.
+    /// The target of a handle.
     pub(super) fn minter(&self, handle: f64) -> Result<&Minter> {
         self.entry(handle).and_then(|entry| entry.minter.as_ref()).ok_or(Error::new(Code::Closed))
     }
@@ -171,7 +170,7 @@ impl Handles {
         self.minter(handle)?.generator()
     }
 
-    /// The leased generator of a handle. Other handles are `CLOSED` to its calls.
+    /// The leased generator of a handle; `CLOSED` for any other handle.
     pub(super) fn leased_mut(&mut self, handle: f64) -> Result<&mut LeasedGenerator> {
         match self.minter_mut(handle) {
             Some(Minter::Leased(ids)) => Ok(ids),
@@ -179,7 +178,7 @@ impl Handles {
         }
     }
 
-    /// The generator of a handle whose ceiling is in a storage. Other handles are `CLOSED` to its calls.
+    /// The generator of a handle whose ceiling is in a storage; `CLOSED` for any other handle.
     pub(super) fn ceiling_mut(&mut self, handle: f64) -> Result<&mut CeilingGenerator> {
         match self.minter_mut(handle) {
             Some(Minter::Ceiling(ids)) => Ok(ids),
@@ -187,7 +186,7 @@ impl Handles {
         }
     }
 
-    /// The segment of a handle. Other handles are `CLOSED` to its calls.
+    /// The segment of a handle; `CLOSED` for any other handle.
     pub(super) fn segment_mut(&mut self, handle: f64) -> Result<&mut Segment> {
         match self.minter_mut(handle) {
             Some(Minter::Segment(segment)) => Ok(segment),

@@ -21,14 +21,14 @@ use crate::lease::{
 use crate::mint::{MAX_LEAD_MS, Registry};
 
 numbered_calls! {
-    /// What `lease` does, by number.
+    /// The calls of `lease`, by number.
     lease_call;
-    /// What `lease` does, by name and in the order of the numbers.
+    /// The calls of `lease`, by name and in the order of the numbers.
     LEASE_CALLS: 9;
     random: ASK, REFUSE, FAIL;
     /// Opens a leased generator.
     OPEN = 0;
-    /// What to request of the store now.
+    /// Returns the request that is due now.
     ASK = 1;
     /// The store granted a lease.
     TAKE = 2;
@@ -38,11 +38,11 @@ numbered_calls! {
     FENCED = 4;
     /// An attempt failed.
     FAIL = 5;
-    /// A call was refused with `LEASE_EXPIRED`.
+    /// A call failed with `LEASE_EXPIRED`.
     HURRY = 6;
     /// Ends everything.
     CLOSE = 7;
-    /// Only writes the condition of the lease, as the other calls do too.
+    /// Only writes the condition of the lease, as every call does.
     STATUS = 8;
 }
 
@@ -68,7 +68,7 @@ numbered_calls! {
     lease_change;
     /// The changes of the slot `CHANGE`, by name and in the order of the numbers.
     LEASE_CHANGES: 6;
-    /// What is held is as before.
+    /// No change.
     NONE = 0;
     /// A window begins.
     BEGUN = 1;
@@ -114,7 +114,7 @@ impl Frame {
         Ok(Readings { wall_ms: read(wall)?, monotonic_ms: read(monotonic)? })
     }
 
-    /// The number of the request that this is the outcome of; 0 for the failure of what is none.
+    /// The number of the request with this outcome; 0 if the failure belongs to no request.
     fn read_number(&self) -> Result<u64> {
         self.whole_number(slot::ASKED_NUMBER, Code::InvalidArgument, Subject::Lease, 0, MAX_SAFE_INTEGER)
     }
@@ -144,7 +144,7 @@ impl Frame {
         Ok(LeaseRandom { grant: self.read_bits(slot::RANDOM)?, nonce: self.read_bits(slot::RANDOM + 4)? })
     }
 
-    /// 32 random bits, which is more than the longest pause has milliseconds.
+    /// 32 random bits: more than the longest pause in milliseconds.
     pub(super) fn read_jitter(&self) -> Result<u64> {
         self.whole_number(slot::RANDOM, Code::InvalidArgument, Subject::Lease, 0, u64::from(u32::MAX))
     }
@@ -156,7 +156,7 @@ impl Frame {
     }
 
     fn read_answer(&self) -> Result<Granted> {
-        // Whether the layout has the node id is checked where the layout is known.
+        // The caller, which knows the layout, checks that the layout has this node id.
         let node = self.whole_number(slot::LEASE_NODE, Code::StoreRefused, Subject::Node, 0, u64::from(u32::MAX))?;
         Ok(Granted {
             grant: Grant(self.read_bits(slot::GRANT)?),
@@ -180,7 +180,7 @@ impl Frame {
             lease_reason::MISSING => Reason::Missing,
             _ => Reason::Other,
         };
-        // A store says when a node id is free with these two only.
+        // Only with these two does a store say when a node id will be free.
         let is_full = matches!(reason, Reason::Fenced | Reason::Exhausted);
         let retry_after_ms = if is_full { self.read_store_time(slot::FREE_IN_MS)? } else { 0 };
         Ok(Refusal::of(reason, self.flag(slot::RENEWING), retry_after_ms))
@@ -245,7 +245,7 @@ impl Frame {
 }
 
 impl Handles {
-    /// Opens a leased generator, or does with one what the number says ([`LEASE_CALLS`]).
+    /// Opens a leased generator, or makes the call of that number on one ([`LEASE_CALLS`]).
     ///
     /// ```
     /// # use frazil::Registry;
@@ -256,7 +256,7 @@ impl Handles {
     /// ```
     pub fn lease(&mut self, frame: &mut Frame, registry: &mut Registry, handle: f64, call: u32) -> u32 {
         let status = self.try_lease(frame, registry, handle, call).map_or_else(|error| frame.refuse(error), |()| 0);
-        // Whatever came of the call: it may have changed the lease before it was refused.
+        // Whatever the result: the call may have changed the lease before it was refused.
         self.draw_line(frame, if call == lease_call::OPEN { frame.number(slot::HANDLE) } else { handle });
         status
     }
@@ -272,8 +272,8 @@ impl Handles {
             }
             _ => {}
         }
-        // First, so that no line leads to a state of which a call that was stopped halfway has left nothing. Opening has no handle yet, and
-        // closing drops no state.
+        // First: if a call stops halfway and its state is gone, no line may lead there. Opening has no handle yet, and closing drops no
+        // state.
         self.hide_line(handle);
         let now = frame.read_clocks()?;
         let shown_ms = millisecond_of(frame.number(slot::SHOWN_MS))?;
@@ -325,7 +325,7 @@ impl Handles {
         }
         let max_lead_ms = frame.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_LEAD_MS)?;
         frame.read_wait_limits()?;
-        // What is no whole number is refused by the rule for windows: 0 is never one.
+        // Any other number becomes 0, which the rule for windows refuses.
         let window_ms = frame.whole_number(slot::WINDOW_MS, Code::InvalidOption, Subject::WindowMs, 0, MAX_WAIT_MS).unwrap_or(0);
         let by_calls = frame.flag(slot::BY_CALLS);
         let usual = LeaseTerms::usual(window_ms, by_calls, geometry.tick_ms.get())?;

@@ -1,15 +1,15 @@
-//! The lines of a frame: where TypeScript finds the numbers of a line, and where it says what the clock showed.
+//! The lines of a frame: where TypeScript reads the numbers of a line and writes the last reading of the clock.
 //!
-//! Each handle has nine numbers of its own at an address that stays, its *line slots*. On WebAssembly they lead to the state of the
-//! generator, where TypeScript reads and writes the word, between two calls of the core: the memory belongs to one thread (`crates/wasm`).
-//! On the addon threads share a state, so TypeScript swaps the word, in memory that it gets by [`Handles::line_memory`].
+//! Each handle has nine numbers at a fixed address, its *line slots*. On WebAssembly they lead to the state of the generator. TypeScript
+//! reads and writes its word between calls of the core, because the memory belongs to one thread (`crates/wasm`). On the addon, threads
+//! share a state, so TypeScript swaps the word in memory from [`Handles::line_memory`].
 //!
-//! * **Never a state that is gone**: the slots are written in the call that begins, replaces, ends or releases a state. What
-//!   [`Handles::line_memory`] gave keeps its state, which is closed before the generator has another one.
-//! * **The window of today**: TypeScript reads its start and its end in the state, which a lease or another generator may have moved.
+//! * **Never a state that is gone**: the slots are written in the call that begins, replaces, ends or releases a state. Memory from
+//!   [`Handles::line_memory`] keeps its state alive, and that state is closed before the generator gets another.
+//! * **The window of today**: TypeScript reads its start and end from the state, because a lease or another generator may have moved them.
 //! * **Nothing uncounted**: the last reading of the clock is here, and counted before that of the next call ([`Handles::see_line`]).
-//!   TypeScript replaces it by a later one only, so a step back is one that the core sees.
-//! * Not covered: the rule, which is [`Line`](super::Line)'s; and memory that threads share.
+//!   TypeScript only replaces it with a later one, so the core sees every step back.
+//! * Not covered: the rule itself ([`Line`](super::Line)), and memory that threads share.
 
 use alloc::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::clock::millisecond_of;
 #[cfg(all(feature = "std", not(frazil_loom)))]
 use crate::mint::LineMemory;
 
-/// How far an address lies behind another one, in steps of 8 bytes. All of them are multiples of 8.
+/// The distance from one address to another in steps of 8 bytes. All addresses are multiples of 8.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_wrap, reason = "the memory of a module ends at 2^32")]
 const fn distance(from: usize, to: usize) -> f64 {
     (to.wrapping_sub(from) as isize >> 3) as f64
@@ -62,7 +62,7 @@ impl Handles {
             Some(Minter::Leased(ids)) => ids.line(),
             _ => None,
         };
-        // Only that of a lease comes and goes.
+        // Only the line of a lease comes and goes.
         if line.is_none() && entry.line.is_none() {
             return;
         }
@@ -99,8 +99,8 @@ impl Handles {
         }
     }
 
-    /// Counts what the clock showed when TypeScript took an ID by the line of this handle, and notes what it shows to the call that
-    /// follows; NaN for one that only tells the counters.
+    /// Counts the clock reading with which TypeScript last took an ID by the line of this handle. Then records `now_ms`, the reading of the
+    /// call that follows; NaN for a call that only reads the counters.
     ///
     /// ```
     /// frazil::abi::Handles::with_lines().see_line(0.0, 5.0); // of a handle that is not open: nothing

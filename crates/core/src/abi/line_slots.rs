@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use crate::mint::Line;
 
 /// 64-bit floats, which `#nextByLine` of `snowflake.ts` reads by position: raise `CALLS` (`version.rs`) with any change of their order or
-/// meaning. They are atomic because TypeScript writes them, which Rust does not see.
+/// meaning. They are atomic because TypeScript writes them where Rust cannot see it.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(super) struct LineSlots {
@@ -19,9 +19,9 @@ pub(super) struct LineSlots {
     /// The node id in its bits of an ID, in two halves.
     node_low: AtomicU64,
     node_high: AtomicU64,
-    /// Where the state is, in steps of 4 bytes from the IDs of the frame on.
+    /// The offset of the state from the IDs of the frame, in steps of 4 bytes.
     state: AtomicU64,
-    /// What the clock showed last, to TypeScript or in a call of the core.
+    /// The last reading of the clock, by TypeScript or in a call of the core.
     seen_ms: AtomicU64,
 }
 

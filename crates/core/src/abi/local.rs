@@ -1,8 +1,7 @@
 //! State files: `local`, `opened` and `file`.
 //!
 //! The core reads what `Snowflake.local()` asks for and reserves the layout and node id. A closure of the binding opens the file,
-//! because the core does no I/O. That can take seconds, so it is a step of its own, without a lock, and on any thread:
-//! [`LocalOpening`].
+//! because the core does no I/O. That can take seconds, so it is a separate step without a lock, on any thread: [`LocalOpening`].
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -14,13 +13,13 @@ use super::slots::slot;
 use crate::error::{Code, Error, Result, Subject};
 use crate::mint::{Generator, Keeper, MAX_LEAD_MS, Machine, Registration, SequenceStart};
 
-/// Whether a text can be the name of a scope. The rule is that for the names of node parts.
+/// Whether a text can be the name of a scope. Names of node parts follow the same rule.
 #[must_use]
 pub fn is_scope(text: &str) -> bool {
     crate::layout::is_name(text)
 }
 
-/// What `Snowflake.local()` asks for. The core checks it; the binding opens the file.
+/// A request of `Snowflake.local()`. The core checks it; the binding opens the file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LocalRequest {
@@ -36,7 +35,7 @@ pub struct LocalRequest {
     pub scope: Option<String>,
     /// The name of a file system that the caller declares safe.
     pub file_system: Option<String>,
-    /// How long may pass before the first ID, in milliseconds.
+    /// The longest time before the first ID, in milliseconds.
     pub start_wait_ms: Option<u64>,
     /// Whether the caller accepts a platform on which state files are not proven.
     pub accept_unproven_platform: bool,
@@ -47,12 +46,11 @@ pub struct LocalRequest {
 pub struct LocalState {
     /// The keeper of the state.
     pub keeper: Arc<dyn Keeper>,
-    /// How long it is until the first ID, in milliseconds.
+    /// The time until the first ID, in milliseconds.
     pub wait_ms: u64,
 }
 
-/// The opening of a state file, which can take seconds. It needs neither the handle table nor the frame, so another thread can do
-/// it.
+/// Opens a state file, which can take seconds. It needs neither the handle table nor the frame, so it can run on another thread.
 ///
 /// ```
 /// use frazil::abi::{LocalOpening, Frame};
@@ -68,17 +66,17 @@ pub struct LocalOpening(Result<(PendingOpen, LocalRequest)>);
 #[must_use = "what was opened is closed when it is dropped"]
 pub struct LocalOpened(core::result::Result<(PendingOpen, LocalState), (Error, String)>);
 
-/// What is known of a generator before its state is attached.
+/// A generator before its state is attached.
 #[derive(Debug)]
 struct PendingOpen {
     machine: Machine,
     registration: Registration,
-    /// How long calls may wait. Kept here because other calls use the frame in the meantime.
+    /// The wait limits. Kept here because other calls use the frame in the meantime.
     waits: [f64; 2],
 }
 
 impl LocalOpening {
-    /// Reads what a frame asks for, and registers the layout and node id.
+    /// Reads the request from a frame, and registers the layout and node id.
     pub fn of(frame: &mut Frame) -> Self {
         Self(Self::request(frame).and_then(|request| {
             let registration = Registration::kept(&request.machine, request.scope.as_deref())?;
@@ -87,13 +85,13 @@ impl LocalOpening {
         }))
     }
 
-    /// Attaches to the state. No lock of the core is held meanwhile.
+    /// Attaches to the state, without holding a lock of the core.
     pub fn attach(self, attach: impl FnOnce(LocalRequest) -> core::result::Result<LocalState, (Error, String)>) -> LocalOpened {
         let pending = self.0.map_err(|error| (error, String::new()));
         LocalOpened(pending.and_then(|(pending, request)| Ok((pending, attach(request)?))))
     }
 
-    /// Reads what the frame asks for. Writes the wait limits in force.
+    /// Reads the request. Writes the wait limits in force.
     fn request(frame: &mut Frame) -> Result<LocalRequest> {
         let geometry = frame.read_geometry()?;
         let node_missing = !frame.flag(slot::HAS_NODE) && !frame.flag(slot::NODE_NONE);
@@ -124,9 +122,9 @@ impl LocalOpening {
 }
 
 impl Handles {
-    /// Opens a generator on a state that `attach` provides, as `Snowflake.local()` does. Writes what `open` writes, and how long
-    /// it is until the first ID. The generator has a handle of its own until it is released. The layout and node id are registered
-    /// before `attach` is called, and no lock is held during the call.
+    /// Opens a generator on a state that `attach` provides, as `Snowflake.local()` does. Writes the same as `open`, and the time until the
+    /// first ID. The generator has its own handle until it is released. The layout and node id are registered before `attach` is called,
+    /// and no lock is held during the call.
     ///
     /// ```
     /// use frazil::abi::{Handles, Frame};
@@ -169,8 +167,8 @@ impl Handles {
         }
     }
 
-    /// Writes what is known of the state file of a generator that `local` opened: its path and file system as text, and its
-    /// numbers. `CLOSED` if no such generator is open, and `INVALID_ARGUMENT` if its state is the process's own.
+    /// Describes the state file of a generator that `local` opened: its path and file system as text, and its numbers. `CLOSED` if no such
+    /// generator is open, and `INVALID_ARGUMENT` if its state is the process's own.
     #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
     pub fn file(&self, frame: &mut Frame, handle: f64) -> u32 {
         let own = Error::with_subject(Code::InvalidArgument, Subject::Generator);

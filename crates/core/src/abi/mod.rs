@@ -1,18 +1,16 @@
 //! The frame: memory that the core and JavaScript share, and the calls on it (feature `abi`).
 //!
-//! A call across the boundary passes numbers and returns a *status*: 0, [`RECHECK`], [`KEYLESS`], or the number of a
-//! [`Code`](crate::Code). Everything else is in the frame, at slots that both sides know by name; the JavaScript constants are
-//! generated from [`SLOTS`]. So both bindings translate [`Handles`] method by method and contain no rule.
+//! A call across the boundary passes numbers and returns a *status*: 0, [`RECHECK`], [`KEYLESS`], or the number of a [`Code`](crate::Code).
+//! Everything else is in the frame, in named slots; the JavaScript constants are generated from [`SLOTS`]. So both bindings translate
+//! [`Handles`] method by method and contain no rule.
 //!
 //! * **Layout of the frame**: [`NUMBERS`] 64-bit floats, then [`IDS`] unsigned 64-bit integers. The floats have a range of slots
 //!   for each feature (`slots.rs`).
 //! * **A layout crosses as numbers**: epoch, tick, unsigned, and a pair (kind, bits) for each field. Names do not cross.
-//! * **Inputs are any number**: NaN, fractions and infinities are refused here, with the rule that an integer out of range
-//!   breaks.
-//! * **A file for each feature**: what opening, reserving, `health`, `lease`, `ceiling`, `segment` and `local` read and write is in
-//!   `opening.rs`, `reservation.rs`, `health.rs`, `lease.rs`, `ceiling.rs`, `segment.rs` and `local.rs`; what TypeScript does without a
-//!   call, in `line.rs`. A further feature gets a range
-//!   of slots and a file like these.
+//! * **Inputs are any number**: NaN, fractions and infinities are refused here by the same rule as an integer out of
+//!   range.
+//! * **A file for each feature** (`opening.rs`, `reservation.rs`, `lease.rs` and so on) reads and writes its slots; `line.rs` covers what
+//!   TypeScript does without a call. A new feature gets a range of slots and a file like these.
 //!
 //! Not covered by semantic versioning: this module serves the bindings of the same version.
 

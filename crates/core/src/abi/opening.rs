@@ -10,12 +10,12 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::{FieldKind, Geometry, MAX_SAFE_INTEGER, SECONDS_END, SECONDS_START};
 use crate::mint::{Generator, Key, MAX_LEAD_MS, Machine, Registry, ResolvedOptions, SequenceStart};
 
-/// The longest time that an option can say: `setTimeout` and `Atomics.wait` both take at most 2^31 - 1 ms.
+/// The longest time that an option can set: `setTimeout` and `Atomics.wait` both take at most 2^31 - 1 ms.
 pub const MAX_WAIT_MS: u64 = (1 << 31) - 1;
 const DEFAULT_WAIT_MS: u64 = 10;
 const DEFAULT_ASYNC_WAIT_MS: u64 = 5000;
 
-/// An epoch of these is in seconds where milliseconds are meant.
+/// An epoch in this range is probably in seconds instead of milliseconds.
 pub const IN_SECONDS: Range<u64> = SECONDS_START..SECONDS_END;
 
 /// One time, one clock and one sequence field, and 32 node parts of one bit.
@@ -26,7 +26,7 @@ pub const KINDS: &[(&str, FieldKind)] =
     &[("time", FieldKind::Time), ("node", FieldKind::Node), ("clock", FieldKind::Clock), ("sequence", FieldKind::Sequence)];
 
 impl Frame {
-    /// Reads how long calls may wait, and writes the values in force.
+    /// Reads the wait limits, and writes the values in force.
     #[expect(clippy::cast_precision_loss, reason = "below 2^31")]
     pub(super) fn read_wait_limits(&mut self) -> Result<()> {
         let sync = self.optional_number(slot::HAS_MAX_WAIT_MS, slot::MAX_WAIT_MS, Subject::MaxWaitMs, MAX_WAIT_MS)?;
@@ -104,7 +104,7 @@ impl Frame {
             let rule = if max == 0 { Rule::NodeNone } else { Rule::NodeGiven };
             return Err(Error::bad_input(Code::NodeRequired, Subject::Node, rule));
         }
-        // A layout without a node field refuses every number by a rule of its own, so the number is not read.
+        // A layout without a node field has its own rule, which refuses every number, so the number is not read.
         let id = if max == 0 { 0 } else { self.whole_number(slot::NODE, Code::InvalidNode, Subject::Node, 0, max)? };
         geometry.check_node(id)
     }
@@ -119,8 +119,8 @@ impl Handles {
     fn try_open(&mut self, frame: &mut Frame, registry: &mut Registry) -> Result<()> {
         let geometry = frame.read_geometry()?;
         let node = frame.read_node(&geometry)?;
-        // The bound of the lead depends on where the node id comes from, so `ResolvedOptions` checks it. What is no whole number
-        // is told the largest bound there is.
+        // The bound of the lead depends on where the node id comes from, so `ResolvedOptions` checks it. For anything but a whole number,
+        // the error names the largest bound.
         let max_lead_ms = frame
             .optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)
             .map_err(|error| error.with_bounds(0, MAX_LEAD_MS))?;

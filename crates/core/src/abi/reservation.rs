@@ -9,9 +9,9 @@ use crate::error::{Code, Error, Rule, Subject};
 use crate::mint::{Block, MAX_COUNT, Reservation};
 
 impl Handles {
-    /// Whether a call for `count` IDs that may wait `wait_ms` can succeed at all. The answer depends on the layout and the lead of the
-    /// generator alone, not on its state or the clock, and a smaller count is admitted wherever a larger one is: a binding may remember
-    /// the largest count that was admitted for a handle and a wait.
+    /// Whether a call for `count` IDs that may wait `wait_ms` can succeed at all. The answer depends only on the layout and the lead of the
+    /// generator, not on its state or the clock. If a count is admitted, so is every smaller one, so a binding may remember the largest
+    /// count that was admitted for a handle and a wait.
     pub fn admit(&self, frame: &mut Frame, handle: f64, count: f64, wait_ms: f64) -> u32 {
         let decide = || {
             let machine = self.generator(handle)?.machine();
@@ -59,7 +59,7 @@ impl Handles {
         self.reserve_with(frame, handle, now_ms, want, confirmed, |_, block| block.write(out))
     }
 
-    /// What `reserve` and `fill` have in common: all but where the IDs are written.
+    /// The common part of `reserve` and `fill`: everything except where the IDs are written.
     #[expect(clippy::cast_precision_loss, reason = "a count of at most 4096, and times within a Date")]
     fn reserve_with(
         &self,

@@ -16,28 +16,28 @@ use crate::layout::MAX_SAFE_INTEGER;
 use crate::segment::{Allocated, MAX_STRIDE, REFUSALS_GROWING, Segment, SegmentRange, SegmentRequest, SegmentTerms};
 
 numbered_calls! {
-    /// What `segment` does, by number.
+    /// The calls of `segment`, by number.
     segment_call;
-    /// What `segment` does, by name and in the order of the numbers.
+    /// The calls of `segment`, by name and in the order of the numbers.
     SEGMENT_CALLS: 9;
     random: ASK, ASK_AGAIN, TAKE, FAIL, REFUSE;
     /// Opens a segment.
     OPEN = 0;
     /// Hands out numbers.
     DRAW = 1;
-    /// What to request of the store now.
+    /// Returns the request that is due now.
     ASK = 2;
     /// The store allocated a range.
     TAKE = 3;
     /// An attempt failed.
     FAIL = 4;
-    /// Only writes the counters, as the other calls do too.
+    /// Only writes the counters, as every call does.
     STATUS = 5;
-    /// Writes `WANT` numbers as IDs: the first of the IDs, and those that follow it by `STRIDE`. It needs no handle.
+    /// Writes `WANT` numbers as IDs, from the first of the IDs in steps of `STRIDE`. It needs no handle.
     WRITE = 6;
-    /// What to request of the store now, if the caller cannot wait for the answer to another one's try.
+    /// As `ASK`, for a caller that cannot wait for the answer to another caller's try.
     ASK_AGAIN = 7;
-    /// An attempt was refused, so that asking again does not help before something has changed.
+    /// An attempt was refused: asking again does not help until something has changed.
     REFUSE = 8;
 }
 
@@ -71,7 +71,7 @@ impl Frame {
         self.whole_number(at, Code::InvalidArgument, Subject::Count, 0, MAX_SAFE_INTEGER)
     }
 
-    /// Reads an answer. What is no number is a range without numbers, which is refused.
+    /// Reads an answer. A bad number makes the range empty, which is refused.
     fn read_allocated(&self, attempt: Nonce) -> Allocated {
         let read = |at: usize| self.whole_number(at, Code::StoreRefused, Subject::Segment, 0, MAX_SAFE_INTEGER);
         let (stride, count, step) = match (read(slot::STRIDE), read(slot::RANGE_COUNT), read(slot::STEP)) {
@@ -140,7 +140,7 @@ impl Frame {
 }
 
 impl Handles {
-    /// Opens a segment, or does with one what the number says ([`SEGMENT_CALLS`]).
+    /// Opens a segment, or makes the call of that number on one ([`SEGMENT_CALLS`]).
     ///
     /// ```
     /// # use frazil::abi::{Handles, Frame, SEGMENT_CALLS};

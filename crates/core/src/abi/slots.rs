@@ -1,10 +1,9 @@
 //! The slots of the frame: a range of numbers for each feature.
 //!
 //! Each feature has a range with room to grow, so a new slot moves no other. To add a slot, give it the next free number of its
-//! range. To add a feature, take a range from what is free at the end of the frame, and read and write it in a file of its own
-//! beside this one.
+//! range. To add a feature, take a range from the free end of the frame, and read and write it in a new file beside this one.
 
-/// How many floats the frame starts with. The ranges below leave 251 to 255 free.
+/// The number of floats at the start of the frame. The ranges below leave 251 to 255 free.
 pub const NUMBERS: usize = 256;
 
 macro_rules! slots {
@@ -40,7 +39,7 @@ macro_rules! slots {
 }
 
 slots! {
-    /// What a reservation writes.
+    /// Written by a reservation.
     RESERVATION = 0..8 {
         /// Out: how many IDs were written.
         COUNT = 1;
@@ -53,7 +52,7 @@ slots! {
         /// In: the element after the last one to fill.
         FILL_UNTIL = 5;
     }
-    /// What a refused call writes.
+    /// Written by a refused call.
     REFUSAL = 8..16 {
         /// Out: milliseconds until a stalled call can succeed.
         RETRY_AFTER_MS = 8;
@@ -65,11 +64,10 @@ slots! {
         MIN = 11;
         /// Out: the rule's `{max}`.
         MAX = 12;
-        /// Out: the length in bytes of the text that lies where the IDs do, in UTF-8: what an error says beyond its numbers, or
-        /// what `file` writes.
+        /// Out: the length in bytes of the UTF-8 text where the IDs are: the details of an error, or the output of `file`.
         TEXT_BYTES = 13;
     }
-    /// What opening any generator reads and writes. The layout is last because its fields take the most room.
+    /// Read and written by opening any generator. The layout is last because its fields take the most room.
     OPENING = 16..128 {
         /// In: Unix milliseconds of tick 0.
         EPOCH_MS = 16;
@@ -85,7 +83,7 @@ slots! {
         NODE_NONE = 21;
         /// In: when the process started, in Unix milliseconds; NaN if unknown.
         START_MS = 22;
-        /// In: 1 for a state of the generator's own.
+        /// In: 1 for a private state.
         PRIVATE = 23;
         /// In: 1 if the caller says that no other thread has the node id.
         UNSHARED = 24;
@@ -109,10 +107,10 @@ slots! {
         KEY[4] = 33;
         /// Out: the handle of the generator that was opened.
         HANDLE = 37;
-        /// Out: the largest block worth reserving ahead of use; 0 if none may be, since each reservation needs a look at a ceiling.
+        /// Out: the largest block worth reserving ahead of use; 0 if each reservation must check a ceiling.
         MAX_BLOCK = 38;
-        /// Out: how long it is until the first ID, in milliseconds; 0 except for `local`. Out of the `ASK` of a lease: how long until there
-        /// is something to ask.
+        /// Out: the time until the first ID, in milliseconds; 0 except for `local`. Out of the `ASK` of a lease: the time until a request
+        /// is due.
         WAIT_MS = 39;
         /// In: how many fields the layout has.
         FIELD_COUNT = 40;
@@ -122,10 +120,10 @@ slots! {
         PROCESS_FROM_MS = 111;
         /// In: the first Unix millisecond after that of the call.
         PROCESS_UNTIL_MS = 112;
-        /// Out: where the line slots of the generator are, as if they were slots of the frame; 0 if there are none.
+        /// Out: the index of the generator's line slots, counted as slots of the frame; 0 if there are none.
         LINE = 113;
     }
-    /// What `health` writes.
+    /// Written by `health`.
     HEALTH = 128..144 {
         /// Out: how far the current tick lies ahead of the clock, in milliseconds.
         LEAD_MS = 128;
@@ -146,7 +144,7 @@ slots! {
         /// Out: how often a call first had the window extended.
         EXTENSIONS = 136;
     }
-    /// What `local` reads in addition to what opening reads, and what `file` writes.
+    /// Read by `local`, besides the slots of opening, and written by `file`.
     LOCAL = 144..176 {
         /// In: the length in bytes of the directory, in UTF-8 at the start of the IDs; NaN if none was given.
         DIR_BYTES = 144;
@@ -175,12 +173,12 @@ slots! {
         /// In: 1 if the caller accepts a platform on which state files are not proven.
         ACCEPT_UNPROVEN_PLATFORM = 156;
     }
-    /// What `lease` reads and writes. Its first call, `OPEN`, also reads what opening reads.
+    /// Read and written by `lease`. Its first call, `OPEN`, also reads the slots of opening.
     LEASE = 176..224 {
         /// In: the length of the window that is asked for.
         WINDOW_MS = 176;
-        /// In: 1 if only calls can renew the lease, since no timer runs between them. Of a segment: 1 if requests ask, none of which can
-        /// wait for the answer to another one.
+        /// In: 1 if only calls can renew the lease, because no timer runs between them. Of a segment: 1 if no request can wait for the
+        /// answer to another.
         BY_CALLS = 177;
         /// Out of `OPEN`: how long an attempt may take.
         TIMEOUT_MS = 178;
@@ -202,7 +200,7 @@ slots! {
         LEASE_NODE = 199;
         /// In: the start of the window in an answer.
         FROM_MS = 200;
-        /// In and out: the end of the window in an answer or request; of a release, from when the node id is free.
+        /// In and out: the end of the window in an answer or request; of a release, the time from which the node id is free.
         UNTIL_MS = 201;
         /// In: the store's clock in an answer.
         STORE_NOW_MS = 202;
@@ -216,10 +214,10 @@ slots! {
         FREE_IN_MS = 206;
         /// Out of `TAKE`, `REFUSE` and `FAIL`: the number of the change, in [`LEASE_CHANGES`](crate::abi::LEASE_CHANGES).
         CHANGE = 207;
-        /// Out of `CLOSE`: 1 if `GRANT`, `LEASE_NODE`, `UNTIL_MS` and `RELEASED_UNTIL_MS` are to be told to the store. `TAKE` has
-        /// the same for a lease that is declined.
+        /// Out of `CLOSE`, and of `TAKE` if it declines the lease: 1 if the store is to be told `GRANT`, `LEASE_NODE`, `UNTIL_MS` and
+        /// `RELEASED_UNTIL_MS`.
         HAS_RELEASE = 208;
-        /// Out: for how long IDs can be minted before something is due; 0 if none can be now.
+        /// Out: the time for which IDs can be minted before something is due; 0 if none can be minted now.
         USABLE_MS = 209;
         /// Out: the start of the window of the lease that is held.
         HELD_FROM_MS = 210;
@@ -239,21 +237,21 @@ slots! {
         RELEASED_UNTIL_MS = 217;
         /// In: 1 if the request that the store refused was a renewal.
         RENEWING = 218;
-        /// Out of `ASK`: the number of the request. In, with its answer, refusal or failure: the same. `FAIL` has 0 for what is no
+        /// Out of `ASK`: the number of the request. In, with its answer, refusal or failure: the same. 0 for a `FAIL` that belongs to no
         /// request.
         ASKED_NUMBER = 219;
-        /// In: what the monotonic clock showed when the store was asked for an answer.
+        /// In: the monotonic clock when the store was asked.
         ASKED_MONOTONIC_MS = 220;
-        /// In: what the wall clock showed then.
+        /// In: the wall clock then.
         ASKED_WALL_MS = 221;
-        /// In: 1 if no copies of the holder are made.
+        /// In: 1 if the holder is never copied.
         UNCOPIED = 222;
-        /// In: what the wall clock has shown since the last call; 0 if nobody looked.
+        /// In: a reading of the wall clock since the last call; 0 if there was none.
         SHOWN_MS = 223;
     }
-    /// What `segment` reads and writes, besides `HANDLE`, `BY_CALLS`, `MONOTONIC_MS` (out: the time in force), `RANDOM`, `TIMEOUT_MS`,
+    /// Read and written by `segment`, besides `HANDLE`, `BY_CALLS`, `MONOTONIC_MS` (out: the time in force), `RANDOM`, `TIMEOUT_MS`,
     /// `REQUEST`, `NONCE` (of the attempt), `ASKED_NUMBER` (of the try; out: of the last one), `ASKED_MONOTONIC_MS`, `FAILURES` and
-    /// `NEXT_MS`. Numbers of 64 bits are the first of the IDs: where a range begins, and what the next one must not begin below.
+    /// `NEXT_MS`. The first of the IDs hold numbers of 64 bits: the start of a range, and the lower bound for the start of the next.
     SEGMENT = 224..243 {
         /// In: 1 if `STEP` was given.
         HAS_STEP = 224;
@@ -265,36 +263,36 @@ slots! {
         GROW_BELOW_MS = 227;
         /// In: the time above which a range is too long.
         SHRINK_ABOVE_MS = 228;
-        /// In: how many numbers to draw, or how many callers wait for.
+        /// In: how many numbers to draw, or how many numbers callers are waiting for.
         WANT = 229;
         /// In and out: the distance of the numbers of a range.
         STRIDE = 230;
         /// In and out: how many numbers a range has. Out of `ASK`: how many to ask for; 0 if the store decides.
         RANGE_COUNT = 231;
-        /// Out: how many numbers are there.
+        /// Out: how many numbers are left.
         LEFT = 232;
-        /// Out: how many ranges the numbers are in that are there or `AHEAD`.
+        /// Out: how many ranges hold the numbers that are left or `AHEAD`.
         BUFFERS = 233;
         /// Out: how many ranges the store allocated.
         RANGES = 234;
-        /// Out: how many numbers they had.
+        /// Out: the sum of their numbers.
         ALLOCATED = 235;
         /// Out: how long the store takes to answer.
         FETCH_MS = 236;
         /// Out: 1 if another range is needed.
         SHORT = 237;
-        /// In: how many of the numbers that were drawn are not handed out yet.
+        /// In: how many drawn numbers are not handed out yet.
         AHEAD = 238;
         /// Out: how long a call that found no number may wait before it tries again.
         RETRY_MS = 239;
         /// Out: how long until a call that found no number may ask the store.
         TRY_IN_MS = 240;
-        /// Out: how long the pause after a failure lasts still.
+        /// Out: what is left of the pause after a failure.
         REST_MS = 241;
         /// Out of `TAKE`: 1 if the answer counts.
         TAKEN = 242;
     }
-    /// What `LOOK` of `ceiling` reads and writes, besides `WALL_MS`, the time at which IDs are to be reserved.
+    /// Read and written by `LOOK` of `ceiling`, besides `WALL_MS`, the time at which IDs are to be reserved.
     CEILING = 243..251 {
         /// In: 1 if the storage has a row. Out: 1 if one is to be written.
         HAS_ROW = 243;

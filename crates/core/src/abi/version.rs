@@ -1,14 +1,14 @@
-//! The number that tells whether two sides of the ABI agree.
+//! A number that is equal on both sides if they have the same ABI.
 
 use super::slots::SLOTS;
 use crate::error::{Code, Rule, Subject};
 
-/// Raise it with every change to what the calls take or return, to the line slots (`line_slots.rs`), and to the first three numbers of a
-/// state (`mint/state.rs`).
+/// Raise it with every change to the arguments or results of the calls, to the line slots (`line_slots.rs`), and to the first three numbers
+/// of a state (`mint/state.rs`).
 const CALLS: u32 = 13;
 
-/// A hash of what both sides must agree on: the slots, the rules, the codes and the subjects, by name and number. Bindings and
-/// copies of the package work together if it is equal, and refuse each other if it is not. A sentence may change: each side has its own.
+/// A hash of what both sides must agree on: the slots, the rules, the codes and the subjects, by name and number. Bindings and copies of
+/// the package work together only if it is equal. Sentences may differ: each side has its own.
 #[expect(clippy::cast_possible_truncation, reason = "the slots are few, and this is compiled, not run")]
 pub const ABI: u32 = {
     let mut hash = CALLS;

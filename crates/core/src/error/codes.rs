@@ -1,6 +1,6 @@
 //! The table of error codes and their classes. A new refusal code is a line here.
 
-/// The class a code belongs to: what kind of thing has to change before the call can work.
+/// The class of a code: what kind of thing has to change before the call can work.
 ///
 /// ```
 /// use frazil::Code;
@@ -10,13 +10,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Class {
-    /// The program or its surroundings are set up wrongly.
+    /// The program or its environment is set up wrongly.
     Config,
     /// Time does not allow it now, or no longer.
     Clock,
     /// The right to mint, or the store that grants it, is missing.
     Lease,
-    /// What was given to decode is not an ID, or not one of this layout.
+    /// The value to decode is not an ID, or not one of this layout.
     Decode,
 }
 
@@ -35,7 +35,7 @@ impl Class {
 
 macro_rules! codes {
     ($($variant:ident = $number:literal, $name:literal, $class:ident, $retryable:literal, $meaning:literal;)+) => {
-        /// What went wrong, as a stable cause.
+        /// The stable cause of an error.
         ///
         /// ```
         /// use frazil::Code;
@@ -59,11 +59,11 @@ macro_rules! codes {
             #[must_use]
             pub const fn class(self) -> Class { match self { $(Self::$variant => Class::$class,)+ } }
 
-            /// Whether the same call can succeed later although the caller changes nothing.
+            /// Whether the same call can succeed later without any change by the caller.
             #[must_use]
             pub const fn retryable(self) -> bool { match self { $(Self::$variant => $retryable,)+ } }
 
-            /// What the code means: the message of an error that no rule explains.
+            /// The meaning of the code: the message of an error without a rule.
             #[must_use]
             pub const fn meaning(self) -> &'static str { match self { $(Self::$variant => $meaning,)+ } }
         }

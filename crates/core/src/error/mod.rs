@@ -1,4 +1,4 @@
-//! Errors: a cause, what it is about, and the rule that input broke.
+//! Errors: a cause, its subject, and the rule that the input broke.
 //!
 //! A [`Code`] is a *cause*, stable across versions: branch on it, never on the message. A [`Rule`] is what bad input broke, and a
 //! [`Subject`] is the name of the option, argument or field. Each is a table in its own file. The bindings send their numbers across
@@ -117,7 +117,7 @@ impl Error {
         self
     }
 
-    /// An error that has a code and a subject and no rule, for a [`Keeper`](crate::mint::Keeper) to return.
+    /// An error with a code and a subject but no rule, for a [`Keeper`](crate::mint::Keeper) to return.
     ///
     /// ```
     /// use frazil::{Code, Error};
@@ -129,7 +129,7 @@ impl Error {
         Self::bad_input(code, subject, Rule::None)
     }
 
-    /// A refusal that ends without action of the caller, after that many milliseconds.
+    /// A refusal that ends after that many milliseconds without any action by the caller.
     ///
     /// ```
     /// use frazil::{Code, Error};
@@ -201,7 +201,7 @@ impl Error {
         self.rule
     }
 
-    /// What to do, if there is something to say.
+    /// What to do, if there is anything to add.
     ///
     /// ```
     /// use frazil::Layout;

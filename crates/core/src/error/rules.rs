@@ -25,11 +25,11 @@ macro_rules! rules {
             #[cfg(feature = "abi")]
             pub(crate) const NAMES: &'static [&'static str] = &[$($(#[$when])? stringify!($variant),)+];
 
-            /// What the rule says, with `{min}` and `{max}` still to be filled in.
+            /// The text of the rule, with `{min}` and `{max}` still to be filled in.
             #[must_use]
             pub const fn template(self) -> &'static str { match self { $($(#[$when])? Self::$variant => $template,)+ } }
 
-            /// What to do about it; empty if the rule says all.
+            /// What to do about it; empty if the rule says it all.
             ///
             /// ```
             /// assert_eq!(frazil::error::Rule::NotSeconds.hint(), "Is it in seconds?");
@@ -92,7 +92,7 @@ rules! {
     FromAfterTo = 48, "must not be after to, which is {max}";
     NotSeconds = 49, "must be Unix milliseconds", "Is it in seconds?";
     WindowLength = 50, "must be an integer from {min} to {max} (ms)", "A window has at least a second, and at least three ticks.";
-    // What only the calls of the bindings answer with.
+    // Only for the calls of the bindings.
     #[cfg(feature = "abi")]
     NodeGiven = 51, "must be given", "One machine: Snowflake.local(). Several: await lease(store), or number the machines. Workers: await leased(env.FRAZIL, ctx).";
     #[cfg(feature = "abi")]

@@ -2,7 +2,7 @@
 
 macro_rules! subjects {
     ($($variant:ident = $number:literal, $name:literal;)+) => {
-        /// What an error is about, by the name it has in Rust; JavaScript spells it in camel case.
+        /// The subject of an error, by its name in Rust; JavaScript spells it in camel case.
         ///
         /// ```
         /// use frazil::error::Subject;

@@ -4,8 +4,8 @@
 //! says why one word is enough and which memory orderings the loop needs.
 //!
 //! * **Lock-free**: a compare-and-swap is lost only to another call that minted.
-//! * **Clock first**: the time is read before the word, so a swap can be lost only within two instructions. A time that is old by
-//!   then looks like a step back and is answered with a recheck.
+//! * **Clock first**: the time is read before the word, so a swap can be lost only within two instructions. A time that is old by then
+//!   looks like a step back, and the answer is a recheck.
 //! * Not covered: two processes, or two WebAssembly instances, with one static node id. They share no memory.
 
 #[cfg(feature = "std")]
@@ -33,8 +33,8 @@ use crate::layout::Node;
 /// * **Strictly increasing** for each caller, in an ordered layout ([`crate::layout::Plan::ordered`]).
 /// * **Non-blocking**: it never waits and never spins on the clock; a refusal says how long to wait.
 ///
-/// The caller must make sure of two things: no other machine has the same node id, and without a `start_ms` the process does not
-/// start again within a tick. Otherwise IDs can repeat.
+/// The caller must make sure that no other machine has the same node id, and that without a `start_ms` the process does not restart within
+/// a tick. Otherwise IDs can repeat.
 ///
 /// ```
 /// use frazil::{Code, GeneratorOptions, Layout, Node, Registry};
@@ -63,7 +63,7 @@ impl Clone for Generator {
 }
 
 impl Generator {
-    /// A generator on a state of its own, for tests and simulations. It does not guarantee uniqueness: another generator with the
+    /// A generator on its own state, for tests and simulations. It does not guarantee uniqueness: another generator with the
     /// same node id can issue the same IDs.
     ///
     /// # Errors
@@ -102,13 +102,13 @@ impl Generator {
         Self { machine, state, counters: Counters::new(), fast_path: FastPathRange::new(machine.fast_path()) }
     }
 
-    /// A generator on a state of its own: [`State::within`].
+    /// A generator on its own state: [`State::within`].
     #[inline(never)] // one copy in the module instead of one for each caller
     pub(crate) fn within(machine: Machine, start: SequenceStart, window: Window, next_tick: u64) -> Self {
         Self::on(machine, Arc::new(State::within(&machine.geometry, start, window, next_tick)))
     }
 
-    /// Continues on the state of another generator. What was counted stays.
+    /// Continues on the state of another generator, and keeps the counts.
     pub(crate) fn move_to(&mut self, Self { machine, state, fast_path, .. }: Self) {
         self.machine = machine;
         self.state = state;
@@ -126,11 +126,11 @@ impl Generator {
         self.fast_path.end();
     }
 
-    /// When the tick ends that an ID would have at this time, whatever the end of the window is; `None` if none could be issued.
+    /// The end of the tick that an ID would have at this time, regardless of the end of the window; `None` if none could be issued.
     pub(crate) fn due_until_ms(&self, now_ms: u64) -> Option<u64> {
         let atomics = self.state.atomics();
         let window = Window { until_ms: 0, ..atomics.window()? };
-        // A window that is over leaves nothing but its end to refuse for.
+        // Once the window is over, its end is the only possible reason to refuse.
         match self.machine.decide(atomics.word.load(Ordering::Acquire), window, atomics.clocks, now_ms, 1) {
             Outcome::Expired { until_ms } => Some(until_ms),
             _ => None,
@@ -221,7 +221,7 @@ impl Generator {
         &self.machine
     }
 
-    /// How far it may run ahead of the clock, in milliseconds.
+    /// The most it may run ahead of the clock, in milliseconds.
     ///
     /// ```
     /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
@@ -245,7 +245,7 @@ impl Generator {
         }
     }
 
-    /// What this generator has counted so far.
+    /// The counts of this generator so far.
     ///
     /// ```
     /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
@@ -292,7 +292,7 @@ impl Generator {
         let refusal = match outcome {
             Outcome::Issued { .. } | Outcome::Recheck => None,
             Outcome::Stalled { retry_at_ms, cause } => Some(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms))),
-            // A look waits for nobody who gives the state up.
+            // Health never waits for a keeper that is giving the state up.
             Outcome::Refused(error) => Some(self.refusal(word, now_ms, error, |keeper| {
                 keeper.fault().or_else(|| keeper.obstacle(now_ms)).or_else(|| keeper.extend(now_ms, now_ms).err())
             })),
@@ -344,7 +344,7 @@ impl Generator {
     #[inline(never)]
     fn next_by_machine(&self, before_ms: u64, now_ms: u64, clock: &impl Clock) -> Result<u64> {
         let atomics = self.state.atomics();
-        // An origin never comes back, so one that is the same later was the same when the ID was decided.
+        // An origin never recurs, so if it is the same later, it was the same when the ID was decided.
         let origin = atomics.origin.load(Ordering::Acquire);
         if let Some(id) = self.next_of_new_tick(&atomics, origin, before_ms, now_ms) {
             return Ok(id);
@@ -368,14 +368,14 @@ impl Generator {
             return None;
         }
         let (kept, load, swap) = self.orderings(atomics);
-        // The word before the window, as in `reserve_after`.
+        // Read the word before the window, as in `reserve_after`.
         let word = atomics.word.load(load);
         let window = atomics.window()?;
         let (next, id) = self.fast_path.first_id(word, window, now_ms)?;
         self.counters.read(before_ms, now_ms);
         let count = self.counters.before_one();
         atomics.word.compare_exchange(word, next, swap, Ordering::Relaxed).ok()?;
-        // As in `reserve_after`: of a state that was begun anew this ID is never issued.
+        // As in `reserve_after`: if the state has begun anew, this ID is never issued.
         if kept && !atomics.is_still(window) {
             return None;
         }
@@ -385,7 +385,7 @@ impl Generator {
         Some(id)
     }
 
-    /// The ID after the last one, if the clock shows what it showed at the last call and nothing but the word changes.
+    /// The ID after the last one, if the clock reading is unchanged since the last call and only the word changes.
     #[cfg(feature = "std")]
     #[expect(clippy::inline_always, reason = "as its caller")]
     #[inline(always)]
@@ -411,19 +411,19 @@ impl Generator {
     #[expect(clippy::inline_always, reason = "as its caller")]
     #[inline(always)]
     fn swap_by_fast_path<const IS_KEPT: bool>(&self, now_ms: u64, word: &AtomicU64, origin: &AtomicU64) -> Option<u64> {
-        // With the orderings of states with clock ids; the others need less, and no processor gives them less.
+        // With the orderings of states with clock ids. Other states need weaker ones, but weaker ones are no faster on any processor.
         let mut before = word.load(Ordering::Acquire);
         let swap = if IS_KEPT { Ordering::AcqRel } else { Ordering::Release };
         loop {
             let id = self.fast_path.id(before, now_ms)?;
-            // A reading that is not the last one has to be counted.
+            // A new reading has to be counted.
             let window = origin.load(Ordering::Relaxed);
             if self.counters.read_ms.load(Ordering::Relaxed) != now_ms || !self.fast_path.has_origin(window) {
                 return None;
             }
             let count = self.counters.before_one();
             match word.compare_exchange(before, before + 1, swap, Ordering::Acquire) {
-                // As in `reserve_after`: of a state that was begun anew this ID is never issued.
+                // As in `reserve_after`: if the state has begun anew, this ID is never issued.
                 Ok(_) if IS_KEPT && origin.load(Ordering::Relaxed) != window => return None,
                 Ok(_) => {
                     self.counters.issued_one(count);

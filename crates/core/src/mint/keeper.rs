@@ -1,4 +1,4 @@
-//! States that are kept outside a registry, and the trait of what keeps them.
+//! States that are kept outside a registry, and the trait of their keepers.
 //!
 //! With the feature `std` a state can lie in memory that a [`Keeper`] provides and that processes may share. It has the same word
 //! and cells as any state, and a window whose end the keeper moves: a state file. `state.rs` says how a kept state is closed and begun
@@ -17,9 +17,9 @@ use crate::error::{Error, Result};
 
 /// Keeps a state: provides its memory and extends its window.
 ///
-/// The end of the window only grows: most calls of [`Generator::next`](crate::Generator::next) do not look at it. A keeper that ends
-/// a state before its window is over closes it: with the window it sets the word to all ones, which no call under way has read, so
-/// that none can swap it. From then on [`Keeper::is_given_up`] is true.
+/// The end of the window only grows: most calls of [`Generator::next`](crate::Generator::next) do not look at it. To end a state before its
+/// window is over, a keeper closes it: besides the window, it sets the word to all ones. No call in progress has read that, so none can
+/// swap it. From then on [`Keeper::is_given_up`] is true.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -59,22 +59,21 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
         (word, origin)
     }
 
-    /// What keeps the memory of [`Keeper::atomics`] readable and writable after the keeper was dropped, which closes the state there first.
-    /// `None` if nothing does.
+    /// An owner that keeps the memory of [`Keeper::atomics`] readable and writable after the keeper is dropped, which first closes the
+    /// state. `None` if there is none.
     fn memory(&self) -> Option<KeeperArc<dyn Any + Send + Sync>> {
         None
     }
 
-    /// Extends the window to `until_ms` or further, or as far as possible, and returns the time to continue with: `now_ms`, which
-    /// the clock shows, or another time that the keeper trusts instead. Any thread may call this, and only when the window is
-    /// over.
+    /// Extends the window to `until_ms` or further, or as far as possible. Returns the time to continue with: `now_ms`, the clock reading,
+    /// or a time that the keeper trusts instead. Any thread may call this, and only when the window is over.
     ///
     /// # Errors
     /// If the window cannot be extended.
     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64>;
 
-    /// What a call at `now_ms` would wait for before the window could be extended, if another thread or process does that and does not
-    /// get ready. [`Generator::health`](crate::Generator::health) asks, when the window is over or the state was given up.
+    /// The obstacle that a call at `now_ms` would wait for, if another thread or process is extending the window and does not finish.
+    /// [`Generator::health`](crate::Generator::health) asks, when the window is over or the state was given up.
     fn obstacle(&self, now_ms: u64) -> Option<Error> {
         let _ = now_ms;
         None
@@ -85,12 +84,12 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Why nothing more will be issued, if that is certain.
+    /// The reason why nothing more will be issued, if that is certain.
     fn fault(&self) -> Option<Error> {
         None
     }
 
-    /// What [`Keeper::fault`] leaves out: a message that names the place, and in a last line what to do.
+    /// The details of [`Keeper::fault`]: a message that names the place, and what to do in its last line.
     fn explain(&self) -> Option<String> {
         None
     }
@@ -101,7 +100,7 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
     }
 }
 
-/// What is known of the file that holds a state.
+/// The file that holds a state.
 ///
 /// ```
 /// let file = frazil::mint::StateFile::new("/var/lib/shop/default.frazil", "ext4");
@@ -116,21 +115,21 @@ pub struct StateFile {
     pub file_system: String,
     /// The time up to which IDs are reserved on disk, in Unix milliseconds. Nothing at or after it has been issued.
     pub ceiling_ms: u64,
-    /// How many attachments it has, this one included; `None` if the platform cannot tell.
+    /// The number of attachments, including this one; `None` if the platform cannot tell.
     pub attached: Option<u64>,
-    /// How often this process raised the ceiling.
+    /// The number of times that this process raised the ceiling.
     pub raises: u64,
     /// How far the clock is ahead of the time that is trusted instead, in milliseconds; 0 if the clock is trusted.
     pub distrusted_ms: u64,
-    /// Whether the mapped state is locked in memory. If it is, the kernel cannot drop a page that it failed to write back and
-    /// read an older one from disk.
+    /// Whether the mapped state is locked in memory. If it is, the kernel cannot drop a page that it failed to write back, and then read an
+    /// older one from disk.
     pub locked: bool,
     /// Whether a directory above it is unreadable, so that another file of this name could be in use unnoticed.
     pub blind: bool,
 }
 
 impl StateFile {
-    /// A file of which only the path and the file system are known.
+    /// A file whose path and file system alone are known.
     #[must_use]
     pub fn new(path: impl Into<String>, file_system: impl Into<String>) -> Self {
         let (path, file_system) = (path.into(), file_system.into());

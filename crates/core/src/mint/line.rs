@@ -1,14 +1,14 @@
 //! The line: one ID in a new tick, as arithmetic that TypeScript does on the state itself.
 //!
-//! A call across the boundary costs more than all that it decides, if it comes once in a millisecond: its code and data are not in
-//! the caches. But as long as the clock is in a later tick than the last ID, [`Machine::reserve`] for one ID is two linear
-//! functions of the tick: the next word is `tick * word_step + 1`, and the ID `tick * id_step` with the node id. So the core
-//! publishes these numbers (the *line*), and TypeScript asks the core only where the line has no answer.
+//! At one call per millisecond, crossing the boundary costs more than the decision itself, because code and data have left the caches. But
+//! while the clock is in a later tick than the last ID, [`Machine::reserve`] for one ID is two linear functions of the tick. The next word
+//! is `tick * word_step + 1`, and the ID `tick * id_step` with the node id. So the core publishes these numbers (the *line*), and
+//! TypeScript calls the core only where the line has no answer.
 //!
 //! * **No other ID than the machine's**: `tests/line` compares [`Line::next`] with [`Machine::reserve`] for every word, window and
 //!   reading of small layouts, and at the edges of all others.
-//! * **Exact in doubles**: ticks and times are below 2^53; a step is a power of two, so its products are exact below 2^64; and what has 64
-//!   bits is halved: `ToUint32` of a double is exact modulo 2^32. No line exists for a layout whose last tick ends beyond 2^53.
+//! * **Exact in doubles**: ticks and times are below 2^53; a step is a power of two, so its products are exact below 2^64; and 64-bit
+//!   numbers are halved: `ToUint32` of a double is exact modulo 2^32. A layout whose last tick ends beyond 2^53 has no line.
 //! * **Only where the word and the window decide**: not with clock ids, whose cells decide too, nor with keyed starts of the sequence.
 //! * Not covered: who may read and write the state. `abi/line.rs` says that; `npm/frazil/src/generator` does it, in `snowflake.ts` on
 //!   WebAssembly and in `swap-line.ts` on the addon.
@@ -43,9 +43,9 @@ pub struct Line {
     pub tick_ms: f64,
     /// The end of the last tick, in Unix milliseconds.
     pub end_ms: f64,
-    /// How far the words of two ticks lie apart: a power of two.
+    /// The distance between the words of adjacent ticks: a power of two.
     pub word_step: f64,
-    /// How far the IDs of two ticks lie apart: a power of two.
+    /// The distance between the IDs of adjacent ticks: a power of two.
     pub id_step: f64,
     /// The node id in its bits of an ID: the lower half.
     pub node_low: f64,
@@ -54,7 +54,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// The line of a machine. `None` if more than the word and the window decides, or if a time is not exact in a double.
+    /// The line of a machine. `None` if more than the word and the window matters, or if a time is not exact in a double.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "halves; at most 2^53, or a power of two")]
     pub fn of(machine: &Machine) -> Option<Self> {
@@ -73,9 +73,9 @@ impl Line {
         })
     }
 
-    /// The next word and the ID, if the line has an answer for a reading of the clock. In TypeScript `#nextByLine` and `swapOne` do
-    /// the same, step by step, and ask the core where the clock is behind its last reading; `swapOne` also where the word rounds to the
-    /// first one of the tick. The module does not contain this function.
+    /// The next word and the ID, if the line has an answer for a reading of the clock. In TypeScript `#nextByLine` and `swapOne` do the
+    /// same, step by step, and call the core if the clock is behind its last reading; `swapOne` also if the word rounds to the first one of
+    /// the tick. The module does not contain this function.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn next(&self, word: u64, window: Window, now_ms: f64) -> Option<(u64, u64)> {
@@ -86,14 +86,14 @@ impl Line {
         let ends_ms = starts_ms + tick_ms;
         let first = tick * word_step;
         let [low, high] = split(word).map(f64::from);
-        // The difference is exact below 2^53, and no other one is near the lower half. Times from 2^53 on are rounded, and remain beyond
-        // all ticks. Before the epoch `first` is negative.
+        // The difference is exact below 2^53, and any larger one is nowhere near the lower half. Times from 2^53 on are rounded, and remain
+        // beyond all ticks. Before the epoch `first` is negative.
         let is_due = low <= first - high * TWO_32
             && starts_ms <= now_ms
             && ends_ms <= end_ms
             && double(window.from_ms) <= starts_ms
             && double(window.until_ms) >= ends_ms;
-        // A word step is even: one more word does not overflow the lower half.
+        // A word step is even, so adding one does not overflow the lower half.
         let [low, high] = halves(first);
         is_due.then(|| {
             (joined([low + 1, high]), joined(halves(tick * id_step)) | joined([halves(node_low)[0], halves(node_high)[0]]))
@@ -102,13 +102,13 @@ impl Line {
 }
 
 impl Generator {
-    /// The line of this generator, and the address of its state, whose first three numbers are the word, the start of the window with 0 for
-    /// the start of the sequence, and its end. Of a state that a keeper has, the address only tells it from others; `None` if the keeper
-    /// gives nobody its memory.
+    /// The line of this generator, and the address of its state. The first three numbers there are the word, the start of the window with 0
+    /// for the start of the sequence, and its end. For a kept state, the address only identifies it; `None` if the keeper does not share
+    /// its memory.
     pub(crate) fn line(&self) -> Option<(Line, usize)> {
         let line = Line::of(&self.machine)?;
         match &self.state {
-            // Exposed, since TypeScript reads and writes it.
+            // Exposed, because TypeScript reads and writes it.
             StateRef::Own(state) => {
                 (state.start == SequenceStart::Zero).then(|| (line, core::ptr::from_ref::<State>(state).expose_provenance()))
             }
@@ -121,7 +121,7 @@ impl Generator {
         }
     }
 
-    /// Counts a reading of the clock that was taken after all others that were counted.
+    /// Counts a reading of the clock that is newer than all counted ones.
     pub(crate) fn see(&self, now_ms: u64) {
         self.counters.read(self.counters.read_ms.load(Ordering::Relaxed), now_ms);
     }
@@ -142,7 +142,7 @@ const fn joined([low, high]: [u32; 2]) -> u64 {
     (high as u64) << 32 | low as u64
 }
 
-/// A number of 64 bits as a double, from its halves. What is not exact is beyond every time.
+/// A number of 64 bits as a double, from its halves. A result that is not exact is later than every valid time.
 #[cfg(feature = "std")]
 fn double(number: u64) -> f64 {
     let [low, high] = split(number).map(f64::from);

@@ -11,24 +11,24 @@ use super::state::State;
 /// Memory that TypeScript reads and writes for a line, for as long as the owner exists.
 #[derive(Debug)]
 pub struct LineMemory {
-    /// Where it begins. Its provenance is exposed.
+    /// The start. Its provenance is exposed.
     pub address: usize,
-    /// How long it is.
+    /// The length.
     pub bytes: usize,
-    /// What keeps it.
+    /// The owner that keeps it alive.
     pub owner: Arc<dyn Any + Send + Sync>,
 }
 
 impl Generator {
-    /// The word of the state, and its window: the start with 0 for the start of the sequence, and the end. `None` if a keeper gives nobody
-    /// its memory.
+    /// The word of the state, and its window: the start with 0 for the start of the sequence, and the end. `None` if a keeper does not
+    /// share its memory.
     pub(crate) fn line_memory(&self) -> Option<[LineMemory; 2]> {
         let owner: Arc<dyn Any + Send + Sync> = match &self.state {
             StateRef::Own(state) => Arc::<State>::clone(state),
             StateRef::Kept(keeper) => keeper.memory()?,
         };
         let atomics = self.state.atomics();
-        // Exposed, since TypeScript reads and writes them.
+        // Exposed, because TypeScript reads and writes them.
         let [word, from, until] = [atomics.word, atomics.origin, atomics.until_ms]
             .map(|number| core::ptr::from_ref::<AtomicU64>(number).expose_provenance());
         (until == from + 8).then(|| {

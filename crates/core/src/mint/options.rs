@@ -1,4 +1,4 @@
-//! The options of a generator, and the rules that a static node id sets for them.
+//! The options of a generator, and their rules for a static node id.
 
 use super::machine::{Key, MAX_LEAD_MS, Machine, SequenceStart};
 use crate::error::{Code, Error, Result, Rule, Subject};
@@ -20,11 +20,11 @@ pub(crate) const DEFAULT_STATIC_LEAD_MS: u64 = 10;
 pub struct GeneratorOptions<'a> {
     /// The node id. There is no default.
     pub node: Node<'a>,
-    /// How many milliseconds the generator may run ahead of the clock, 0 to 1000. Default: 10, or 0 if `start_ms` is unknown.
+    /// The most the generator may run ahead of the clock, in milliseconds, 0 to 1000. Default: 10, or 0 if `start_ms` is unknown.
     pub max_lead_ms: Option<u64>,
-    /// When the process started, in Unix milliseconds. IDs of a process that had this node id before are at most `max_lead_ms`
-    /// later, so nothing is issued before the first tick beyond that. If it is `None`, no lead is allowed, and the caller must
-    /// make sure that the process does not restart within a tick. [`Layout::check_epoch`] refuses an epoch that moves with it.
+    /// When the process started, in Unix milliseconds. An earlier process with this node id may have issued IDs up to `max_lead_ms` later,
+    /// so nothing is issued before the first tick beyond that. If it is `None`, no lead is allowed, and the caller must make sure that the
+    /// process does not restart within a tick. [`Layout::check_epoch`] refuses an epoch that moves with it.
     pub start_ms: Option<u64>,
     /// Where the sequence starts in a new tick. It belongs to the state, so all generators of a state must have the same.
     pub sequence_start: SequenceStart,

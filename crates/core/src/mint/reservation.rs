@@ -21,7 +21,7 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 /// ```
 pub const MAX_COUNT: usize = 1 << 20;
 
-/// How often one call has the window extended if other calls use up each extension.
+/// The most extensions of the window for one call, in case other calls use up each of them.
 const MAX_EXTENSIONS: u32 = 8;
 
 /// The answer to one reservation.
@@ -79,8 +79,8 @@ impl Generator {
         let mut extensions = 0;
         let mut word = atomics.word.load(load);
         loop {
-            // The state was begun anew with another start of the sequence, so its positions now mean other IDs; or its memory was
-            // overwritten, which the keeper knows.
+            // The state began anew with another start of the sequence, so its positions now mean other IDs. Or its memory was overwritten,
+            // which the keeper knows.
             let Some(window) = atomics.window() else {
                 let why = self.state.keeper().and_then(|keeper| keeper.extend(now_ms, now_ms).err());
                 return Err(why.unwrap_or_else(|| Error::new(Code::Closed)));
@@ -93,7 +93,7 @@ impl Generator {
                         cell.fetch_max(free_from, Ordering::Relaxed);
                     }
                     match atomics.word.compare_exchange_weak(word, next, swap, load) {
-                        // The state was begun anew after the word was read: these IDs are never issued.
+                        // The state began anew after the word was read: these IDs are never issued.
                         Ok(_) if kept && !atomics.is_still(window) => word = atomics.word.load(load),
                         Ok(_) => {
                             self.counters.issued(block.len(), lead_ms, switched);
@@ -108,7 +108,7 @@ impl Generator {
                     return Err(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms)));
                 }
                 Outcome::Expired { until_ms } => {
-                    // At worst other calls use up each extension before this call gets any of it, so the extensions are counted.
+                    // Other calls may use up each extension before this call gets a part of it, so the extensions are counted.
                     extensions += 1;
                     let Some(keeper) = self.state.keeper().filter(|_| extensions <= MAX_EXTENSIONS) else {
                         self.counters.stalls.fetch_add(1, Ordering::Relaxed);
@@ -129,15 +129,15 @@ impl Generator {
     #[inline]
     pub(super) fn orderings(&self, atomics: &StateAtomics<'_>) -> (bool, Ordering, Ordering) {
         match (self.state.keeper().is_some(), atomics.clocks.is_empty()) {
-            // The swap is `Acquire` too: a call that swaps the word of a state that was begun anew must see the new window.
+            // The swap is `Acquire` too: a call that swaps the word of a state that began anew must see the new window.
             (true, _) => (true, Ordering::Acquire, Ordering::AcqRel),
             (false, false) => (false, Ordering::Acquire, Ordering::Release),
             (false, true) => (false, Ordering::Relaxed, Ordering::Relaxed),
         }
     }
 
-    /// The error of a refusal. A kept state whose word is all ones although its time is not over was closed, or given up: `why` asks its
-    /// keeper for the reason.
+    /// The error of a refusal. If the word of a kept state is all ones before its time is over, the state was closed or given up: `why`
+    /// asks its keeper for the reason.
     pub(super) fn refusal(&self, word: u64, now_ms: u64, error: Error, why: impl FnOnce(&dyn Keeper) -> Option<Error>) -> Error {
         let over = now_ms.saturating_add(self.max_lead_ms()) >= self.machine.end_ms();
         match self.state.keeper() {
@@ -158,12 +158,12 @@ impl Generator {
         atomics.key().map(|key| self.machine.starting(atomics.start, key)).ok_or(missing)
     }
 
-    /// Reserves for the time that a clock showed. No other thread may have this generator.
+    /// Reserves for a clock reading. No other thread may have this generator.
     pub(crate) fn reserve_from(&mut self, now_ms: u64, clock: &impl Clock, want: usize) -> Result<(Block, (u64, u64))> {
         self.reserve_first_at(self.counters.read_ms.load(Ordering::Relaxed), now_ms, clock, want)
     }
 
-    /// Reserves for the time that a clock showed, which is read a second time before the call is refused. Returns the clock's tick too.
+    /// Reserves for a clock reading, and reads the clock a second time before refusing. Also returns the clock's tick.
     #[inline(never)]
     pub(super) fn reserve_first_at(
         &self,

@@ -1,11 +1,10 @@
 //! The state of a generator as atomics: one word, and one number for each clock id.
 //!
 //! # Why one word is enough
-//! Everything that a reservation decides is in the word. A compare-and-swap moves the word from the value that the decision was
-//! based on to a value past the IDs that it issues, so two reservations can never take the same positions. That needs two things:
-//! the single modification order that every atomic has at any ordering, and that the word never takes a value twice. Without a
-//! clock field the word only grows. Coherence gives the order: if one call happened before another, the second finds a later
-//! word.
+//! Everything that a reservation decides is in the word. A compare-and-swap moves the word from the value that the decision was based on to
+//! a value past the issued IDs, so two reservations never take the same positions. That needs two things: every atomic has a single
+//! modification order at any ordering, and the word never takes a value twice. Without a clock field the word only grows. Coherence gives
+//! the order: if one call happened before another, the second finds a later word.
 //!
 //! # With clock ids
 //! With a clock field the decision also reads a *cell* for each clock id: the first tick for which it may be used. The machine
@@ -15,20 +14,18 @@
 //! 2. A swap that leaves a clock id comes after its cell was raised, and is `Release`.
 //! 3. A call that reads cells has read the word before, with `Acquire`.
 //!
-//! So a call that reads a word sees at least the last tick of every clock id that was left on the way to that word. A cell that
-//! is newer than the word belongs to a swap that makes this call's own swap fail, or to one that was lost and whose tick is still
-//! in the word. Therefore a clock id that looks free is free. A thread that dies between raising a cell and swapping the word
-//! leaves a cell that is correct.
+//! So a call that reads a word sees at least the last tick of every clock id that was left on the way to that word. A cell that is newer
+//! than the word belongs to a swap that makes this call's swap fail, or to a lost one whose tick is still in the word. Therefore a clock id
+//! that looks free is free. A thread that dies between raising a cell and swapping the word leaves a cell that is correct.
 //!
 //! # The window, and beginning anew
 //! The start and the end of the window lie beside the word. A keeper ([`Keeper`](crate::mint::Keeper)) moves the end. To end a state it
-//! calls [`StateAtomics::close`], which swaps the word for all ones, and only then reads what was used: lowering the end of the
-//! window instead would race with a call that has already read the end.
+//! calls [`StateAtomics::close`], which first swaps the word for all ones and then reads how far the state was used. Lowering the end of
+//! the window instead would race with a call that has already read the end.
 //!
 //! A state that begins anew has the word 0 again, so a call that read the word before could swap it afterwards. The loop
-//! therefore reads the window a second time after the swap of a kept state, and the reservation counts only if the window is
-//! still the one that it was decided by. If the new window begins at the same time, nothing was issued in between, and the
-//! reservation is valid.
+//! therefore reads the window again after the swap of a kept state, and the reservation counts only if it was decided by that window. If
+//! the new window begins at the same time, nothing was issued in between, and the reservation is valid.
 //!
 //! `crates/core/tests/loom` explores the interleavings of all this, and must reject broken variants of it.
 //!
@@ -42,8 +39,8 @@ use super::machine::{ClockIds, EXHAUSTED, Key, Machine, SequenceStart, Window};
 use super::sync::{AtomicU64, Ordering};
 use crate::layout::Geometry;
 
-/// What all generators of one geometry and node id share. It has a pair of cache lines to itself, so that minting does not slow
-/// down other states (x86-64 fetches adjacent lines in pairs).
+/// The state that all generators of one geometry and node id share. It has a pair of cache lines to itself, so minting does not slow down
+/// other states (x86-64 fetches adjacent lines in pairs).
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub(crate) struct State {
@@ -69,7 +66,7 @@ impl State {
         Self::within(geometry, start, Window::OPEN, 0)
     }
 
-    /// The state under a session, a lease or a ceiling. It continues at a tick: a generator that had another one before issues nothing
+    /// The state under a session, a lease or a ceiling. It continues at a tick: a generator that had another state before issues nothing
     /// earlier, unless it follows its clock back.
     #[inline(never)] // one copy in the module instead of one for each caller
     pub(crate) fn within(geometry: &Geometry, start: SequenceStart, window: Window, next_tick: u64) -> Self {
@@ -138,12 +135,12 @@ pub struct StateAtomics<'a> {
     /// The position of the next ID to issue, as [`Machine`] counts. All ones if the state is closed.
     pub word: &'a AtomicU64,
     /// The start of the window in Unix milliseconds and, in the two highest bits, the number of the sequence start: 0 zero,
-    /// 1 random, 2 wrap. Both change only when the state begins anew, or later. They are one number so that one read is enough to refuse
-    /// a caller with another start of the sequence (a forked child, after its parent chose another start).
+    /// 1 random, 2 wrap. Both change only when the state begins anew, or later. As one number, they need only one read to refuse a caller
+    /// with another start of the sequence (a forked child whose parent has since chosen another start).
     pub origin: &'a AtomicU64,
     /// The end of the window. It only grows until the state is closed.
     pub until_ms: &'a AtomicU64,
-    /// The halves of the key that the starts of the sequence are computed with; 0 if there is none.
+    /// The halves of the key for the starts of the sequence; 0 if there is none.
     pub key: &'a [AtomicU64; 2],
     /// Where the sequence starts.
     pub start: SequenceStart,
@@ -194,9 +191,9 @@ impl StateAtomics<'_> {
         (high != 0 && low != 0).then_some(Key::new(high, low))
     }
 
-    /// Ends the state: later calls find it closed, and nothing more is issued. Returns the Unix millisecond at which the largest
-    /// tick ends that any clock id was used for: from then on the node id is free. Returns 0 if no ID was issued, and `None` if
-    /// the state is closed already (or its time field is used up).
+    /// Ends the state: later calls find it closed, and nothing more is issued. Returns the Unix millisecond at which the largest used tick
+    /// of any clock id ends: from then on the node id is free. Returns 0 if no ID was issued, and `None` if the state is closed already (or
+    /// its time field is used up).
     ///
     /// ```
     /// use std::sync::atomic::AtomicU64;
@@ -217,8 +214,8 @@ impl StateAtomics<'_> {
         (word != EXHAUSTED).then(|| self.used_up_to_ms(word, machine))
     }
 
-    /// The Unix millisecond at which the largest tick ends that any clock id has been used for, or 0 if no ID was issued. If the
-    /// state is closed, only the clock ids that were left count.
+    /// The Unix millisecond at which the largest used tick of any clock id ends, or 0 if no ID was issued. If the state is closed, only the
+    /// clock ids that were left count.
     ///
     /// ```
     /// use std::sync::atomic::AtomicU64;
@@ -243,8 +240,7 @@ impl StateAtomics<'_> {
         if free_from == 0 { 0 } else { machine.tick_start_ms(free_from) }
     }
 
-    /// Begins the state anew. The window must begin where everything that was ever issued from the state has ended. Must not run
-    /// twice at the same time.
+    /// Begins the state anew. The window must begin after everything that the state ever issued. Calls must not run concurrently.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,4 +1,4 @@
-//! What a generator counts, and its condition at a time.
+//! The counters of a generator, and its condition at a time.
 //!
 //! The counters belong to a generator and not to its state, so that counting adds no contention between generators on one state.
 //! Each clone of a generator starts at 0.
@@ -6,7 +6,7 @@
 use super::sync::{AtomicU64, Ordering};
 use crate::error::Error;
 
-/// What a generator has counted so far. Each clone of a generator counts for itself.
+/// The counts of a generator so far. Each clone counts separately.
 ///
 /// ```
 /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
@@ -24,19 +24,19 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// How many IDs were reserved.
+    /// The number of reserved IDs.
     pub issued: u64,
-    /// How many calls were refused with a time to wait: `CLOCK_BACKWARD`, `SEQUENCE_EXHAUSTED` and `LEASE_EXPIRED`.
+    /// The number of calls that were refused with a time to wait: `CLOCK_BACKWARD`, `SEQUENCE_EXHAUSTED` and `LEASE_EXPIRED`.
     pub stalls: u64,
-    /// How often the clock went back and the state switched to another clock id.
+    /// The number of times that the clock went back and the state switched to another clock id.
     pub switches: u64,
-    /// How often a reading of the clock was earlier than the reading before it.
+    /// The number of clock readings that were earlier than the one before.
     pub steps_back: u64,
     /// The largest of these steps, in milliseconds.
     pub largest_step_back_ms: u64,
     /// The largest lead of an ID over the clock, in milliseconds.
     pub worst_lead_ms: u64,
-    /// How often a call first had its [`Keeper`](crate::mint::Keeper) extend the window.
+    /// The number of calls that first had their [`Keeper`](crate::mint::Keeper) extend the window.
     pub extensions: u64,
 }
 
@@ -59,7 +59,7 @@ pub struct Stats {
 pub struct Health {
     /// The last millisecond that the time field can hold.
     pub end_ms: u64,
-    /// How long until then; 0 afterwards.
+    /// The time until then; 0 afterwards.
     pub remaining_ms: u64,
     /// Whether `remaining_ms` is less than [`ENDS_SOON_MS`].
     pub ends_soon: bool,
@@ -69,7 +69,7 @@ pub struct Health {
     pub refusal: Option<Error>,
 }
 
-/// How long before the end of the time field [`Health`] warns: 365 days, in milliseconds.
+/// The time before the end of the time field from which [`Health`] warns: 365 days, in milliseconds.
 pub const ENDS_SOON_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
 /// The atomics that [`Stats`] is read from.
@@ -113,20 +113,19 @@ impl Counters {
         }
     }
 
-    /// How many IDs were issued so far.
+    /// The number of IDs issued so far.
     pub(crate) fn issued_so_far(&self) -> u64 {
         self.issued.total()
     }
 
-    /// What [`Counters::issued_one`] needs to know. It is read before the swap of the word, since what is read after it waits for
-    /// the swap.
+    /// The input of [`Counters::issued_one`]. It is read before the swap of the word, because later reads wait for the swap.
     #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn before_one(&self) -> BeforeOne {
         self.issued.before_one()
     }
 
-    /// Counts one ID that was issued by the fast path: without a lead, and without a switch.
+    /// Counts one ID of the fast path: without a lead and without a switch.
     #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn issued_one(&self, before: BeforeOne) {
@@ -144,34 +143,33 @@ impl Counters {
     }
 }
 
-/// What the thread that adds first has added so far, if this is the thread: no other thread writes it.
+/// The sum so far of the thread that added first, if this is that thread: no other thread writes it.
 #[cfg(feature = "std")]
 pub(crate) type BeforeOne = Option<u64>;
 
-/// A sum that threads add to. The thread that adds first adds without a locked instruction, which would cost a fifth of a call for
-/// one ID.
+/// A sum that threads add to. The first thread to add needs no locked instruction, which would cost a fifth of a call for one ID.
 #[derive(Debug)]
 struct Tally {
     /// The number of the thread that added first; [`NOBODY`] before that.
     #[cfg(all(feature = "std", not(frazil_loom)))]
     owner: AtomicU64,
-    /// What that thread added. No other thread writes it.
+    /// The sum of that thread. No other thread writes it.
     #[cfg(all(feature = "std", not(frazil_loom)))]
     by_owner: Line,
-    /// What the others added.
+    /// The sum of all others.
     #[cfg(all(feature = "std", not(frazil_loom)))]
     shared: Line,
     #[cfg(any(not(feature = "std"), frazil_loom))]
     shared: AtomicU64,
 }
 
-/// A number with a cache line to itself: the threads that share a generator write these for each ID, and read what lies beside them.
+/// A number on its own cache line: threads that share a generator write these for each ID, and read the fields beside them.
 #[cfg(all(feature = "std", not(frazil_loom)))]
 #[derive(Debug)]
 #[repr(align(64))]
 struct Line(AtomicU64);
 
-/// The number of no thread.
+/// No thread has this number.
 #[cfg(all(feature = "std", not(frazil_loom)))]
 const NOBODY: u64 = u64::MAX;
 
@@ -182,11 +180,11 @@ mod thread {
     use crate::mint::sync::{AtomicU64, Ordering};
 
     std::thread_local! {
-        /// 0 as long as the thread has none.
+        /// 0 until the thread has one.
         pub(super) static NUMBER: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// The number of this thread: never 0, and of no other thread of the process, also after this one has ended.
+    /// The number of this thread: never 0, and unique in the process even after the thread ends.
     #[inline]
     pub(super) fn number() -> u64 {
         match NUMBER.get() {

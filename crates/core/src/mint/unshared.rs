@@ -1,8 +1,8 @@
-//! A generator for one owner, who takes IDs in blocks.
+//! A generator for one owner that takes IDs in blocks.
 //!
-//! A compare-and-swap for each ID costs a fifth of a read of the clock. An owner who calls often can do without: the first call
-//! in a tick reserves one ID, and each call that finds its block used up reserves a block twice as long. The rest of a block is
-//! served as long as the clock stays in the tick in which it was reserved, so an ID is never older than that tick.
+//! A compare-and-swap for each ID costs a fifth of a read of the clock. An owner that calls often can avoid it: the first call in a tick
+//! reserves one ID, and each call that finds its block used up reserves a block twice as long. The rest of a block is served as long as the
+//! clock stays in the tick in which it was reserved, so an ID is never older than that tick.
 //!
 //! * **The same state**: blocks are reserved from the state that other generators share, and nothing is issued twice.
 //! * Not covered: `fork`. A child has a copy of the block, and would serve it too.
@@ -21,7 +21,7 @@ use crate::error::Result;
 /// * **As recent as the tick**: an ID is served only in the tick of the clock in which it was reserved, however long it waited.
 /// * **Non-blocking**, as a generator.
 ///
-/// What is left of a block when its tick is over is never issued: at most as many IDs as were served in the tick. Do not use it
+/// When the tick is over, the rest of its block is never issued: at most as many IDs as were served in the tick. Do not use it
 /// across `fork`.
 ///
 /// ```
@@ -42,15 +42,15 @@ pub struct Unshared {
     /// The clock's tick in which the block was reserved.
     from_ms: u64,
     length_ms: u64,
-    /// How many IDs of earlier blocks were never served.
+    /// The number of IDs of earlier blocks that were never served.
     dropped: u64,
 }
 
-/// The longest block: at a fifth of a read of the clock each, the compare-and-swaps for it are a hundredth of its reads.
+/// The longest block. At a fifth of a clock read each, its compare-and-swaps cost a hundredth of its clock reads.
 const LONGEST: usize = 64;
 
 impl Generator {
-    /// A generator on the same state for one owner, who calls by `&mut` and pays no compare-and-swap for most IDs.
+    /// A generator on the same state for one owner, with `&mut` calls and no compare-and-swap for most IDs.
     ///
     /// ```
     /// # use frazil::{Generator, GeneratorOptions, Layout, Node};
@@ -114,12 +114,12 @@ impl Unshared {
         Ok(block.first())
     }
 
-    /// How many IDs of the block are left.
+    /// The number of IDs left in the block.
     const fn unserved(&self) -> u64 {
         self.end.saturating_sub(self.next) as u64
     }
 
-    /// Fills `out` as [`Generator::fill`]. What is left of the block is dropped, since its IDs are lower.
+    /// Fills `out` as [`Generator::fill`]. The rest of the block is dropped, because its IDs are lower.
     ///
     /// # Errors
     /// As [`Generator::fill`].
@@ -144,7 +144,7 @@ impl Unshared {
         Ok(count)
     }
 
-    /// What it has counted so far. `issued` are the IDs that were served.
+    /// The counts so far. `issued` are the IDs that were served.
     ///
     /// ```
     /// # use frazil::{Generator, GeneratorOptions, Layout, Node};

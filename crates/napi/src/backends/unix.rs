@@ -25,7 +25,7 @@ impl Mark {
     }
 }
 
-/// A file without a name, which only a process that has it open sees. A child does not inherit it.
+/// A file without a name, visible only to a process that has it open. A child does not inherit it.
 fn removed_file() -> Option<File> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).ok()?;
@@ -50,7 +50,7 @@ impl Memory {
 
     /// `None` where the kernel refuses.
     fn map() -> Option<Self> {
-        // By number: glibc has the function since 2.27 only, and an addon that names it could not be loaded by an older one.
+        // By number: the function is new in glibc 2.27, and an addon that names it could not be loaded by an older one.
         // SAFETY: the name ends with a zero, and the descriptor is closed below.
         let file = unsafe { libc::syscall(libc::SYS_memfd_create, c"frazil-native".as_ptr(), libc::MFD_CLOEXEC) };
         let file = libc::c_int::try_from(file).ok().filter(|file| *file >= 0)?;

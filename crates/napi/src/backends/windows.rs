@@ -1,4 +1,4 @@
-//! The mark of the addon on Windows: a named pipe that nobody reads.
+//! The mark of the addon on Windows: a named pipe that is never read.
 
 use std::ptr;
 

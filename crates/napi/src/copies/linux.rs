@@ -1,6 +1,6 @@
 //! Copies on Linux, with glibc and musl: modules that have a note of ours.
 //!
-//! The note has the name `frazil` and the type 1. Its content is a 32-bit number: how far from there the mark of the copy is.
+//! The note has the name `frazil` and the type 1. Its content is a 32-bit number: the distance from there to the mark of the copy.
 //! Linkers keep notes, `strip` leaves them, and the program headers say where they are in memory.
 
 use std::arch::global_asm;
@@ -15,7 +15,7 @@ use libc::{Elf64_Phdr as Header, PT_LOAD, PT_NOTE, dl_phdr_info};
 /// the copy.
 pub(super) static MARK: AtomicU8 = AtomicU8::new(0);
 
-/// The owner of the note, as it stands in the file.
+/// The owner of the note, as in the file.
 const OWNER: &[u8] = b"frazil\0";
 const TYPE: u32 = 1;
 /// The segment can be read, can be written: `PF_R` and `PF_W` of the ELF format.
@@ -40,7 +40,7 @@ pub(super) const fn pin() -> Result<(), String> {
     Ok(())
 }
 
-/// What a walk over the modules found.
+/// The result of a walk over the modules.
 #[derive(Default)]
 struct Found {
     is_own: bool,
@@ -70,7 +70,7 @@ unsafe extern "C" fn visit(info: *mut dl_phdr_info, _size: usize, found: *mut c_
             found.is_own = true;
             continue;
         }
-        // SAFETY: `marks` returns addresses of writable memory of the module, which stays loaded meanwhile. Every copy has an
+        // SAFETY: `marks` returns addresses of writable memory of the module, which stays loaded in the meantime. Every copy has an
         // `AtomicU8` there.
         if found.other.is_none() && unsafe { &*mark }.load(SeqCst) == 1 {
             found.other = Some(name(info));
@@ -92,7 +92,7 @@ fn name(info: &dl_phdr_info) -> String {
 
 /// A module in memory.
 struct Module<'a> {
-    /// What is added to the addresses in its headers.
+    /// The offset of the addresses in its headers.
     base: u64,
     headers: &'a [Header],
 }
@@ -104,7 +104,7 @@ impl Module<'_> {
     }
 
     fn marks_in(&self, segment: &Header) -> Vec<*const AtomicU8> {
-        // A note that is in the file only: it was not mapped.
+        // This note is only in the file, not in memory.
         if !self.is_mapped(segment.p_vaddr, segment.p_memsz, READABLE) {
             return Vec::new();
         }
@@ -132,7 +132,7 @@ impl Module<'_> {
 
 /// The notes of ours in a segment: where the content is, and the number in it.
 fn contents(notes: &[u8], align: u64) -> impl Iterator<Item = (usize, i32)> {
-    // Of the two alignments of notes the format names no other.
+    // The format defines no other alignment of notes.
     let align = if align == 8 { 8 } else { 4 };
     let mut next = 0;
     std::iter::from_fn(move || {

@@ -35,7 +35,7 @@ pub(super) fn other() -> Result<Option<String>, String> {
     static REGISTER: Once = Once::new();
     REGISTER.call_once(|| {
         // SAFETY: the callbacks match the signatures and do not unwind. They exist as long as the process, as the file is pinned.
-        // The second one first, so that no image is listed whose removal is not reported.
+        // The second one is registered first, so that the removal of every listed image is reported.
         unsafe {
             _dyld_register_func_for_remove_image(removed);
             _dyld_register_func_for_add_image(added);
@@ -50,7 +50,7 @@ pub(super) fn other() -> Result<Option<String>, String> {
     // before the image is unloaded.
     let used = |mark: &&usize| **mark != own && unsafe { &*(**mark as *const AtomicU8) }.load(SeqCst) == 1;
     let other = marks.iter().find(used).copied();
-    // dyld may hold a lock of its own while it calls `added`, so nothing of dyld may be called with the list locked.
+    // dyld may hold its own lock while it calls `added`, so nothing of dyld may be called with the list locked.
     drop(marks);
     Ok(other.map(|mark| file_of(mark as *const AtomicU8).map_or_else(|| "a file without a name".to_owned(), text)))
 }

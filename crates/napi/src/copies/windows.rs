@@ -1,7 +1,7 @@
 //! Copies on Windows: the first one makes a named object of the kernel, which the others find.
 //!
 //! The object is memory with the path of the copy. Its name contains the process id, and it ends with the process, so no other
-//! process has it. The list of modules of a process would not serve: it cannot be read while other threads load and unload.
+//! process has it. The list of modules of a process is no alternative: it cannot be read while other threads load and unload.
 
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU8;
@@ -19,7 +19,7 @@ use windows_sys::Win32::System::Memory::{
 /// The state of this copy. Its address identifies the module.
 pub(super) static MARK: AtomicU8 = AtomicU8::new(0);
 
-/// The longest path that Windows knows, with its zero, in UTF-16 units; and in bytes.
+/// The longest path on Windows, with its zero, in UTF-16 units; and in bytes.
 const UNITS: u32 = 32_768;
 const BYTES: u32 = 2 * UNITS;
 
@@ -40,7 +40,7 @@ pub(super) fn pin() -> Result<(), String> {
 /// The path of another copy that is in use, if there is one. If there is none, this copy is the one in use from here on.
 pub(super) fn other() -> Result<Option<String>, String> {
     let name: Vec<u16> = format!("Local\\frazil-addon-{}\0", std::process::id()).encode_utf16().collect();
-    // SAFETY: the name ends with a zero. `GetLastError` is set to 0 first, since success does not always do that.
+    // SAFETY: the name ends with a zero. `GetLastError` is set to 0 first, because success does not always do that.
     let (object, error) = unsafe {
         SetLastError(0);
         let object = CreateFileMappingW(INVALID_HANDLE_VALUE, ptr::null(), PAGE_READWRITE, 0, BYTES, name.as_ptr());

@@ -3,7 +3,7 @@
  * replaces is user code. If user code runs after IDs are taken and before they are counted, it can mint the same IDs.
  */
 
-// The constructors as they were at load: a program may replace the globals.
+// The constructors, captured at load: a program may replace the globals.
 /** @internal */
 export const Ids = BigUint64Array;
 /** @internal */
@@ -43,10 +43,10 @@ export const bufferOf = (array: ArrayBufferView): ArrayBuffer => apply(bufferGet
 /** The byte offset of an array in its buffer. @internal */
 export const offsetOf = (array: ArrayBufferView): number => apply(offsetGetter, array, []) as number;
 
-/** How many bytes an array has. */
+/** The length of an array in bytes. */
 const bytesOf = (array: ArrayBufferView): number => apply(bytesGetter, array, []) as number;
 
-/** Whether two arrays have bytes in common. Arrays of another realm or thread can share memory in a way that nothing shows. @internal */
+/** Whether two arrays have bytes in common. Sharing with arrays of another realm or thread may be undetectable. @internal */
 export const overlap = (one: ArrayBufferView, other: ArrayBufferView): boolean =>
   bufferOf(one) === bufferOf(other) &&
   offsetOf(one) < offsetOf(other) + bytesOf(other) &&
@@ -54,13 +54,13 @@ export const overlap = (one: ArrayBufferView, other: ArrayBufferView): boolean =
 
 /** Copies `count` IDs from position `from` of one array to position `at` of another. @internal */
 export function copyIds(ids: BigUint64Array, from: number, count: number, target: BigUint64Array, at: number): void {
-  // No destructuring or spread of arrays, which would call an iterator that a program can replace.
+  // No destructuring or spread of arrays: a program can replace the iterator.
   apply(copyInto, target, [new Ids(bufferOf(ids), offsetOf(ids) + 8 * from, count), at]);
 }
 
 /** Repeats the bytes from `from` to `to` until `until`. @internal */
 export function repeat(bytes: Uint8Array, from: number, to: number, until: number): void {
-  // What is there already is copied, so each call copies twice as much as the one before.
+  // Each call copies everything so far, so the copies double in length.
   for (let at = to; at < until; at += at - from) {
     apply(copyWithin, bytes, [at, from, Math.min(at, from + until - at)]);
   }

@@ -11,15 +11,15 @@ const ownNow = /* @__PURE__ */ (() => Date.now)();
 /** Whether `Date.now` was replaced since this was loaded, as by fake timers. */
 export const isFaked = (): boolean => Date.now !== ownNow;
 
-/** What the monotonic clock showed last. */
+/** The last reading of the monotonic clock. */
 let lastMs = 0;
-/** What the wall clock showed then, if it stood in for that. */
+/** The reading of the wall clock then, if it stood in. */
 let lastWallMs = NaN;
 
 /**
- * Milliseconds since a fixed moment, from a clock that is never set. It stands still while the machine is suspended. Where tests took
- * `performance` away or replaced it by what shows no such number, the wall clock goes on from the last reading, until `performance` is
- * there again. It stands still where that is set back, or shows a number by which milliseconds cannot be counted.
+ * Milliseconds since a fixed moment, from a clock that is never set. It stands still while the machine is suspended. If tests removed
+ * `performance`, or replaced it with something that returns no such number, the wall clock continues from the last reading until
+ * `performance` is back. It stands still if the wall clock is set back, or shows a number that cannot count milliseconds.
  */
 export function monotonicClock(): number {
   try {
@@ -47,7 +47,7 @@ export function processStartMs(): number {
 }
 
 /**
- * A user's clock that throws for a value that is not a number. The core would see NaN, and could not name the value.
+ * A user's clock that throws for a value that is not a number. To the core it would be NaN, without the value.
  */
 export const checkedClock = (now: () => unknown) => (): number => {
   const ms = now();

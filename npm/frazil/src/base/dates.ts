@@ -1,4 +1,4 @@
-/** Times that are given as a `Date` or in Unix milliseconds. */
+/** Times given as a `Date` or in Unix milliseconds. */
 
 /**
  * Captured at load: a replacement, such as a fake clock or a method of a subclass, could return another time at each

@@ -1,6 +1,6 @@
 /**
- * Errors: a stable `code`, its class, and what it is about. The codes, and the rules that the core checks, are generated from it,
- * so both backends and the decoder report the same causes in the same words.
+ * Errors: a stable `code`, its class and its subject. The codes and the core's rules are generated from the core, so both backends and the
+ * decoder report the same causes in the same words.
  *
  * As in PostgreSQL, an error has two texts: the message is one short fact with the value, and the hint says what to do. In the sources
  * they are one text, with a line break between them.
@@ -17,21 +17,20 @@ export interface ErrorDetails {
   /** The option, argument or field at fault. */
   readonly field?: string;
   /**
-   * The value that was given; not enumerable if it is an object. Absent where it may be a password: a text or an object as an option
-   * that is not known or that is one of a store, and a text in the place of options.
+   * The value that was given; not enumerable if it is an object. Absent if it may be a password: text or an object in an unknown option or
+   * a store's option, and text instead of options.
    */
   readonly value?: unknown;
   /** The rule that the value broke. */
   readonly rule?: string;
-  /** What to do, in a sentence or two. Absent where the message says all. */
+  /** What to do, in a sentence or two. Absent if the message says it all. */
   readonly hint?: string;
-  /** Milliseconds until the same call can succeed; of a call for many IDs that ended midway, until it could have gone on. */
+  /** Milliseconds until the same call can succeed; for a bulk call that failed midway, until it could have continued. */
   readonly retryAfterMs?: number;
   /** The largest count with which the call can succeed. */
   readonly maxCount?: number;
   /**
-   * How many IDs a bulk call had issued when it failed. They are at the start of the array, valid, and never issued
-   * again.
+   * The number of IDs that a bulk call had issued when it failed. They are at the start of the array, valid, and never issued again.
    */
   readonly issued?: number;
   /** The position of the error in a text. */
@@ -59,13 +58,13 @@ function hide(error: object, key: PropertyKey, value?: unknown): void {
 export class FrazilError extends Error {
   /** The name of the class, which a minifier does not change. @internal */
   static readonly label: string = "FrazilError";
-  /** Private, since what prints an error prints its own properties, and the message begins with the code. */
+  /** Private, because printing an error prints its own properties, and the message already begins with the code. */
   #code: ErrorCode;
   declare readonly retryable: boolean;
   declare readonly field?: string;
   declare readonly value?: unknown;
   declare readonly rule?: string;
-  /** What to do, in a sentence or two. Absent where the message, which is one line, says all. */
+  /** What to do, in a sentence or two. Absent if the message, which is one line, says it all. */
   declare readonly hint?: string;
   declare readonly retryAfterMs?: number;
   declare readonly maxCount?: number;
@@ -73,9 +72,9 @@ export class FrazilError extends Error {
   declare readonly position?: number;
   declare readonly index?: number;
 
-  /** @param message One line. What follows a line break is the hint. */
+  /** @param message One line. The hint follows a line break. */
   constructor(code: ErrorCode, message: string, details?: ErrorDetails) {
-    // It has a `cause` in any case, so that none is read from a polluted `Object.prototype`.
+    // Always has a `cause`, so that none is read from a polluted `Object.prototype`.
     const { cause, ...fields } = { cause: undefined, ...details };
     const [fact, ...hints] = message.split("\n");
     super(`${code}: ${fact}`, cause ? { cause } : undefined);
@@ -83,7 +82,7 @@ export class FrazilError extends Error {
     this.retryable = false;
     const hint = hints.join(" ").trim();
     if (hint) this.hint = hint;
-    // What an object contains may be secret, and what prints an error prints its enumerable properties.
+    // An object may hold secrets, and printing an error prints its enumerable properties.
     if (Object(fields.value) === fields.value) hide(this, "value");
     if (details) Object.assign(this, fields);
   }
@@ -116,7 +115,7 @@ export class FrazilError extends Error {
     return (this.constructor as typeof FrazilError).label;
   }
 
-  /** All details, for logs. `value` is written as in the message, since JSON has no bigint. */
+  /** All details, for logs. `value` is written as in the message, because JSON has no bigint. */
   toJSON(): object {
     const { name, message, code } = this;
     return Object.assign({ name, message, code }, this, Object.hasOwn(this, "value") && { value: show(this.value) });
@@ -129,21 +128,21 @@ export class FrazilError extends Error {
 
   static override [Symbol.hasInstance](error: unknown): boolean {
     try {
-      // A derived class has no label of its own, and the usual rule applies.
+      // A derived class has no own label, so the usual rule applies.
       if (!Object.hasOwn(this, "label")) return super[Symbol.hasInstance](error);
       const brand = (error as { [BRAND]?: unknown } | null | undefined)?.[BRAND];
       return this.label === "FrazilError" ? typeof brand === "string" : brand === this.label;
     } catch {
-      // A revoked Proxy, or a getter that throws: no error of the package.
+      // A revoked Proxy, or a getter that throws: not an error of the package.
       return false;
     }
   }
 }
 
-// For loggers, which copy what `for` finds.
+// For loggers, which copy the properties that `for` finds.
 Object.defineProperty(FrazilError.prototype, "code", { __proto__: null, enumerable: true } as PropertyDescriptor);
 
-// Outside the class, since a bundler renames a class that refers to itself, and stack traces would show that name.
+// Outside the class: bundlers rename a class that refers to itself, and stack traces would show that name.
 const isFrazilError = (error: unknown): error is FrazilError => error instanceof FrazilError;
 
 /** The program or its environment is set up wrongly. */
@@ -152,7 +151,7 @@ export class ConfigError extends FrazilError {
   static override readonly label = "ConfigError";
 }
 
-/** The clock or the time field does not allow it, now or any more. */
+/** The clock or the time field does not allow it, now or ever again. */
 export class ClockError extends FrazilError {
   /** @internal */
   static override readonly label = "ClockError";
@@ -170,20 +169,20 @@ export class DecodeError extends FrazilError {
   static override readonly label = "DecodeError";
 }
 
-/** The first 64 characters of a text, none of them in halves. */
+/** The first 64 characters of a text, without splitting one. */
 const cut = (text: string): string => text.replace(/^(.{64}).+/su, "$1…");
 
-/** A text from outside in quotes. JSON leaves some of what a terminal acts on or hides, such as U+009B and a zero-width space. */
+/** A text from outside in quotes. JSON keeps some characters that a terminal acts on or hides, such as U+009B and a zero-width space. */
 const quoted = (text: string): string => JSON.stringify(cut(text)).replace(/\p{C}/gu, "\ufffd");
 
-/** A name from outside as it is written in a message: short, and without control characters. @internal */
+/** A name from outside, as shown in a message: short, and without control characters. @internal */
 export const showName = (name: string): string => quoted(name).slice(1, -1);
 
-/** A value as it is written in a message: short, and so that its type is visible. @internal */
+/** A value as shown in a message: short, and with its type visible. @internal */
 export function show(value: unknown): string {
   if (typeof value === "string") return quoted(value);
   if (typeof value === "bigint")
-    // The digits of a huge one would take seconds.
+    // The digits of a huge `bigint` would take seconds.
     return BigInt.asIntN(65, value) === value ? `${value}n` : "a bigint of more than 64 bits";
   return Object(value) !== value ? showName(String(value)) : typeof value === "object" ? "an object" : "a function";
 }
@@ -200,7 +199,7 @@ export function refusal(
   details?: ErrorDetails,
   shown = show(value),
 ): FrazilError {
-  // By functions, since `$&` in a text would stand for something else.
+  // By functions, because `$&` has a meaning in a replacement text.
   const text = template.replace("{min}", () => min as string).replace("{max}", () => max as string);
   return new Class(code, saidOf(field, text, shown), { field, value, rule: factOf(text), ...details });
 }

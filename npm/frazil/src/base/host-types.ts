@@ -1,19 +1,18 @@
 /**
- * Types that a host has and that not every program knows, so that the declarations compile without the types of a browser, of Node or
- * of Workers, and with `lib: ["es2022"]` alone. Everything imports this file, directly or through `generator/options.ts` or
- * `stores/lease-store.ts`.
+ * Types of the host that not every program declares, so the declarations compile without the types of a browser, Node or Workers, and with
+ * `lib: ["es2022"]` alone. Everything imports this file, directly or through `generator/options.ts` or `stores/lease-store.ts`.
  */
 
 declare global {
-  // As `lib.esnext.disposable.d.ts` and `@types/node` declare them, with which these merge. A reference to that library would also
-  // declare classes that Node 20 does not have.
+  // As in `lib.esnext.disposable.d.ts` and `@types/node`, with which these merge. A reference to that library would also declare classes
+  // that Node 20 lacks.
   interface SymbolConstructor {
     readonly dispose: unique symbol;
     readonly asyncDispose: unique symbol;
   }
 }
 
-/** What is used of a signal. */
+/** The used part of a signal. */
 interface SignalMembers {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -22,7 +21,7 @@ interface SignalMembers {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** The `AbortSignal` of the host; where a program has no type of that name, what frazil uses of it. */
+/** The `AbortSignal` of the host; in a program without that type, the part that frazil uses. */
 export type HostAbortSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } }
   ? Signal
   : SignalMembers;

@@ -12,7 +12,7 @@ const MAX_SPARE = 4096;
 let spare: BigUint64Array | undefined;
 
 /**
- * An array of that length, which nothing else uses until it is given back: a clock of the program may mint while a call waits.
+ * An array of that length, reserved for the caller until it is given back: a user's clock may mint while a call waits.
  *
  * @internal
  */
@@ -28,14 +28,14 @@ export function giveArray(ids: BigUint64Array): void {
 }
 
 /**
- * A list of the IDs, or of their decimal texts. Of its full length from the start, which takes a third of the time of one that grows.
+ * A list of the IDs, or of their decimal texts. It has its full length from the start, which takes a third of the time of a growing list.
  *
  * @internal
  */
 export function listOf<T extends bigint | string>(ids: BigUint64Array, areTexts: boolean): T[] {
   const length = lengthOf(ids);
   const list = new List<bigint | string>(length);
-  // A loop for each: one that asks at each ID takes a tenth more.
+  // Two loops: one loop with a check for each ID takes a tenth longer.
   if (!areTexts) for (let at = 0; at < length; at++) putOwn(list, at, ids[at] as bigint);
   else for (let at = 0; at < length; at++) putOwn(list, at, `${ids[at]}`);
   return list as T[];

@@ -5,10 +5,10 @@ import { ownOf } from "./own-properties.js";
 import { PackageRule } from "./package-rules.js";
 import { describedError, unshownError } from "./value-text.js";
 
-/** The largest edit distance at which a known name is suggested for a misspelt one. */
+/** The largest edit distance for suggesting a known name. */
 const MAX_DISTANCE = 4;
 
-/** The Levenshtein distance: how many letters to insert, delete or change to turn one text into the other. */
+/** The Levenshtein distance: the letters to insert, delete or change to turn one text into the other. */
 function distance(from: string, to: string): number {
   // `row` has the distance from the letters so far to each prefix of `to`. `left` is the previous entry of the new row.
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
@@ -26,7 +26,7 @@ function distance(from: string, to: string): number {
 
 /** The hint for an unknown name: the nearest known one, or else `hint`. */
 export function hintOf(key: string, known: string, hint = `Use one of ${known}.`): string {
-  // A name that has less than half of the letters was not meant: "step" by "scope".
+  // A name that shares fewer than half of the letters was not meant: "step" for "scope".
   let least = Math.min(MAX_DISTANCE, key.length / 2) + 1 / 2;
   for (const name of known.split(", ")) {
     const letters = distance(key, name);
@@ -38,17 +38,17 @@ export function hintOf(key: string, known: string, hint = `Use one of ${known}.`
   return hint;
 }
 
-/** What other packages call a node id and an epoch. */
+/** Other packages' names for a node id and an epoch. */
 const NODES = /^(worker|machine|instance|server|process|shard|data_?cent|region|m?id$)/i;
 
-/** The known name for what other packages call differently; any other key unchanged. */
+/** Our name for another package's key; any other key unchanged. */
 const ourName = (key: string): string => (/epoch/i.test(key) ? "epochMs" : NODES.test(key) ? "node" : key);
 
-/** The message for a name that is not known, and what to do. */
+/** The message and the hint for an unknown name. */
 export const unknownKey = (code: ErrorCode, key: string, hint: string): string =>
   `unknown ${code === "INVALID_OPTION" ? "option" : "property"} "${showName(key)}"\n${hint}`;
 
-/** The error for an object with a class: properties that are not its own would silently be defaults. */
+/** The error for an object with a class: its inherited properties would silently be ignored. */
 function notPlain(code: ErrorCode, field: string, value: object, known: string): Error {
   const isShort = known === "signal" || Array.isArray(value);
   const cure = isShort ? `Write { ${known} }.` : "Spread it, { ...options }, or name its fields.";

@@ -1,6 +1,6 @@
 /**
- * A copy of an object's own properties, without a prototype. Each value is read once. Properties that are inherited
- * from a class or from `Object.prototype` are left out: nobody passed them as options.
+ * A copy of an object's own properties, without a prototype. Each value is read once. Inherited properties, from a class or
+ * `Object.prototype`, are left out: the caller did not pass them.
  *
  * @internal
  */
@@ -9,8 +9,8 @@ export const ownOf = <T extends object>(given: T): T => ({ __proto__: null, ...g
 const lists = /* @__PURE__ */ (() => Array.prototype)();
 
 /**
- * Stores an element of a list. Where a program put an accessor on `Array.prototype`, an assignment to an element that
- * a list does not have would call its setter, and leave a hole.
+ * Stores an element of a list. If a program put an accessor on `Array.prototype`, assigning a new element would call its setter and leave a
+ * hole.
  *
  * @internal
  */
@@ -20,7 +20,7 @@ export function putOwn<T>(list: { [index: number]: T }, at: number, value: T): v
   else list[at] = value;
 }
 
-/** Where a list has a value; -1 if it does not. `indexOf` may be replaced. @internal */
+/** The index of a value in a list, or -1. `indexOf` may be replaced. @internal */
 export function placeOf(list: readonly unknown[], value: unknown): number {
   let at = list.length - 1;
   while (at >= 0 && list[at] !== value) at--;

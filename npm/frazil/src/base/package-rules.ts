@@ -1,6 +1,6 @@
 /**
- * What input must be that the core never sees, or sees as numbers, and after a line break what to do. The rules with which the core
- * answers are in `generated/rules.ts`, an enum for the same reason: esbuild inlines its members, so a bundle holds what it uses.
+ * The rules for input that the core never sees, or sees as numbers; the hint follows a line break. The core's rules are in
+ * `generated/rules.ts`. Both are enums because esbuild inlines their members, so a bundle holds only those in use.
  */
 export enum PackageRule {
   AN_OBJECT = "must be a plain object",

@@ -1,4 +1,4 @@
-/** Values as text in refusals: of an object it says what it is, and not the values in it, which may be secret. */
+/** Values as text in refusals: for an object its kind, without its values, which may be secret. */
 import {
   ConfigError,
   configError,
@@ -12,7 +12,7 @@ import {
   showName,
 } from "./errors.js";
 
-/** The article of the name of a class. One with U is mostly said as "you". */
+/** The article for the name of a class. An initial U usually sounds like "you". */
 export const articleOf = (name: string): string => (/^[AEIO]/.test(name) ? "an" : "a");
 
 function describe(value: object): string {
@@ -24,17 +24,17 @@ function describe(value: object): string {
   return `${articleOf(name)} ${showName(name)}`;
 }
 
-/** A value as it is written in a message. */
+/** A value as shown in a message. */
 function shown(value: unknown): string {
   try {
     return typeof value === "object" && value !== null ? describe(value) : show(value);
   } catch {
-    // A Proxy can refuse to be looked at.
+    // A Proxy can refuse inspection.
     return show(value);
   }
 }
 
-/** The error for a value that can be an object, and breaks a rule. @internal */
+/** The error for a value, possibly an object, that breaks a rule. @internal */
 export function describedError(
   code: ErrorCode,
   field: string,
@@ -48,8 +48,8 @@ export function describedError(
 }
 
 /**
- * The error for a value that has no meaning here, such as that of an unknown option, or a text in the place of options: it may be a
- * password or a connection string, so neither the message nor `value` has it. @internal
+ * The error for a value without a meaning, such as that of an unknown option, or text instead of options. It may be a password or a
+ * connection string, so neither the message nor `value` has it. @internal
  */
 export function unshownError(code: ErrorCode, field: string, value: unknown, rule: string): FrazilError {
   const isText = typeof value === "string";
@@ -57,6 +57,6 @@ export function unshownError(code: ErrorCode, field: string, value: unknown, rul
   return withoutValue(code, field, isText ? "a string" : shown(value), rule);
 }
 
-/** The error for a value that neither the message nor `value` has, but for what it is. @internal */
+/** The error for a value of which the message shows only the kind. @internal */
 export const withoutValue = (code: ErrorCode, field: string, shown: string, rule: string): ConfigError =>
   new ConfigError(code, saidOf(field, rule, shown), { field, rule: factOf(rule) });

@@ -7,7 +7,7 @@ import type { HostAbortSignal } from "./host-types.js";
 let mayBlock: boolean | undefined;
 
 /**
- * Waits `ms` on a new shared integer that holds 0 and that no other thread has. If `value` is not 0, returns at once.
+ * Waits `ms` on a new shared integer of 0 that no other thread has. If `value` is not 0, returns at once.
  */
 const waitOnCell = (value: number, ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, value, ms);
 
@@ -33,13 +33,13 @@ export function block(ms: number): void {
   waitOnCell(0, ms);
 }
 
-/** The calls that wait with each signal, and the listener that they share: many listeners of one signal are taken for a leak. */
+/** The calls that wait with each signal, and their shared listener: many listeners of one signal look like a leak. */
 const watched = /* @__PURE__ */ new WeakMap<
   object,
   { readonly calls: Set<() => void>; readonly listener: () => void }
 >();
 
-/** Makes `call` when the signal aborts. Returns what ends that. */
+/** Makes `call` when the signal aborts. Returns a function that ends that. */
 export function onAbort(signal: HostAbortSignal, call: () => void): () => void {
   let watch = watched.get(signal);
   if (watch === undefined) {
@@ -62,14 +62,14 @@ export function onAbort(signal: HostAbortSignal, call: () => void): () => void {
 }
 
 /**
- * The result of a promise, or a rejection with the reason of the signal if that aborts first. What has come before the signal aborts is
- * never thrown away: it may be an answer that was used, or a connection.
+ * The result of a promise, or a rejection with the reason of the signal if that aborts first. A result from before the abort is never
+ * discarded: it may be an answer that counts, or a connection.
  */
 export async function untilAborted<T>(promise: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   // A signal that aborted between two waits fires no event for the second one.
   if (signal.aborted) {
-    // The caller hears of the signal only, and a rejection that nobody handles would end the process.
+    // The caller only learns of the signal, and an unhandled rejection would end the process.
     promise.then(undefined, () => {});
     throw signal.reason;
   }
@@ -84,24 +84,24 @@ export async function untilAborted<T>(promise: PromiseLike<T>, signal: AbortSign
   }
 }
 
-/** Wakes each call that sleeps. A promise that all share would keep what waited for it. */
+/** Wakes each sleeping call. A shared promise would retain everything that waited for it. */
 export type Sleeping = Set<() => void>;
 
-/** Wakes all calls that sleep. */
+/** Wakes all sleeping calls. */
 export function wakeAll(sleeping: Sleeping): void {
   for (const wake of [...sleeping]) wake();
 }
 
 /**
- * Waits without blocking the thread, for so long or until it is woken. Resolves to how long that was, in milliseconds. Rejects with the
- * reason of the signal if it aborts first.
+ * Waits that long or until woken, without blocking the thread. Resolves to the time waited, in milliseconds. Rejects with the reason of the
+ * signal if it aborts first.
  */
 export async function sleep(ms: number, signal: AbortSignal | undefined, sleeping?: Sleeping): Promise<number> {
   signal?.throwIfAborted();
   const beganMs = monotonicClock();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let wake: (() => void) | undefined;
-  // At least so long, so that a clock that stands still, or shows no number, does not make a call wait for ever.
+  // A lower bound, so a clock that stands still or shows no number cannot make a call wait forever.
   let leastMs = 0;
   const over = new Promise<void>((resolve) => {
     wake = resolve;
@@ -117,16 +117,16 @@ export async function sleep(ms: number, signal: AbortSignal | undefined, sleepin
     clearTimeout(timer);
     sleeping?.delete(wake as () => void);
   }
-  // A signal can also abort without an event that is heard here: while it is read, or one that a program has made.
+  // A signal can also abort without an event here: while it is read, or if a program made it.
   signal?.throwIfAborted();
-  // The timer of a busy thread is late.
+  // Timers of a busy thread fire late.
   const waitedMs = monotonicClock() - beganMs;
   return waitedMs > leastMs ? waitedMs : leastMs;
 }
 
 /**
- * Calls `attempt` until it succeeds. After a failure it waits as long as `retryMsOf` says, and rejects with the error
- * if that is more than what is left of `remainingMs`. `wait` resolves to how long it waited.
+ * Calls `attempt` until it succeeds. After a failure it waits as long as `retryMsOf` says, or rejects with the error if that exceeds the
+ * rest of `remainingMs`. `wait` resolves to the time waited.
  */
 export async function retry<T>(
   attempt: () => T,

@@ -9,7 +9,7 @@ export function layoutOf({ layout = "default", epoch }: Flags): Layout {
   return epoch === undefined ? named : named.with({ epochMs: fixedMs("epoch", epoch) });
 }
 
-/** A layout as JSON. Its callee checks it. */
+/** A layout as JSON. The callee checks it. */
 function specOf(text: string): LayoutSpec {
   try {
     return JSON.parse(text) as LayoutSpec;

@@ -1,24 +1,24 @@
-/** What a command is, for the table of commands, the help, and the check of its flags. */
+/** A command, for the table of commands, the help, and the check of its flags. */
 import type { FlagName, Flags } from "./flags.js";
 
 export interface Command {
   readonly name: string;
-  /** What it does, in one line of the list of commands. */
+  /** One line for the list of commands. */
   readonly summary: string;
-  /** What follows the name: its arguments. */
+  /** Its arguments, after the name. */
   readonly usage: string;
-  /** Command lines with what each does. */
+  /** Command lines, each with its effect. */
   readonly examples: readonly (readonly [args: string, does: string])[];
-  /** What else the help says. */
+  /** Further text of the help. */
   readonly notes?: string;
-  /** The flags that it reads. Others are refused, since `--nodes 7` is easily written for `--node 7`. */
+  /** The flags that it reads. Others are refused: `--nodes 7` is easily typed for `--node 7`. */
   readonly flags: readonly FlagName[];
-  /** What the help says about a flag that means something else here. */
+  /** The help for flags with another meaning here. */
   readonly meanings?: { readonly [flag in FlagName]?: readonly [value: string, help: string] };
   /** Whether it takes arguments besides flags. */
   readonly takesArguments?: true;
-  /** The command line that arguments probably mean, where it takes none. */
+  /** The command line that the arguments probably mean, if it takes none. */
   readonly meant?: (args: readonly string[]) => string | undefined;
-  /** Does it. Returns the exit code. */
+  /** Runs it. Returns the exit code. */
   readonly run: (flags: Flags, positionals: readonly string[]) => Promise<number> | number;
 }

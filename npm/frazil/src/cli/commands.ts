@@ -1,4 +1,4 @@
-/** The commands, and which of them is meant. */
+/** The commands, and finding the intended one. */
 import { Layout } from "frazil";
 import { hintOf } from "../base/option-keys.js";
 import type { Command } from "./command.js";
@@ -18,7 +18,7 @@ import { UsageError } from "./usage-error.js";
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [next, decode, convert, range, layouts, plan, doctor, ddl, fence];
 
-/** What people type for a command. */
+/** Other words that people type for a command. */
 const OTHER_NAMES: readonly (readonly [RegExp, Command])[] = [
   [/^(gen(erate)?|new|mint|create|make|id|ids|uuid|snowflake)$/i, next],
   [/^(parse|read|inspect|explain|show|timestamp|date)$/i, decode],
@@ -34,7 +34,7 @@ const OTHER_NAMES: readonly (readonly [RegExp, Command])[] = [
 /**
  * The command of a name.
  *
- * @throws {UsageError} if there is none, with the one that is probably meant.
+ * @throws {UsageError} if there is none, with the one that was probably meant.
  */
 export function commandOf(name: string): Command {
   const found = COMMANDS.find((command) => command.name === name);
@@ -48,7 +48,7 @@ export function commandOf(name: string): Command {
   throw new UsageError(`${name} is not a command\n${hintOf(name.toLowerCase(), names)}`);
 }
 
-/** What was probably meant by arguments of a command that takes options only. */
+/** The probable meaning of arguments of a command that takes only options. */
 export function meantBy({ name, usage, flags, meant }: Command, args: readonly string[]): string {
   const own = meant?.(args);
   if (own !== undefined) return `npx frazil ${own}`;
@@ -58,7 +58,7 @@ export function meantBy({ name, usage, flags, meant }: Command, args: readonly s
   return `${name} takes ${usage ? `only options: ${usage}` : "options only."}`;
 }
 
-/** Flags that people take for another one, of the commands that have that one only. */
+/** Flags that people mistake for another one, in commands that have only the latter. */
 const MISTAKEN: readonly (readonly [FlagName, FlagName])[] = [
   ["to", "as"],
   ["as", "from"],

@@ -8,7 +8,7 @@ import { UsageError } from "./usage-error.js";
 
 const READER = { command: "convert", example: "convert 1541815603606036480 --as base62" };
 
-/** What to write for texts without a form. */
+/** The command line for texts without a form. */
 function needsForm(ids: readonly string[], flags: Flags): string {
   const [id = "1541815603606036480"] = ids.filter((text) => /^\d{1,20}$/.test(text));
   const hint = ids.filter((text) => text !== id).map((text) => hintFor("convert", text, flags));

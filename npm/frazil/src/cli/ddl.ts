@@ -1,4 +1,4 @@
-/** `npx frazil ddl`: what a store needs, to read and run. */
+/** `npx frazil ddl`: the set-up of a store, to read and run. */
 import { d1Ddl } from "../stores/d1/index.js";
 import { etcdDdl } from "../stores/etcd/index.js";
 import type { DdlTags } from "../stores/kit/segment/requests.js";
@@ -14,13 +14,13 @@ import { put } from "./output.js";
 import { flagsOfStores, incarnationOf, notAStore, type OfStores, refuseOtherFlags } from "./stores.js";
 import { UsageError } from "./usage-error.js";
 
-/** What a store's set-up is printed with. */
+/** Prints the set-up of a store. */
 interface Printer {
   print(options: InitOptions, flags: Flags): string;
   printTags?(tags: DdlTags, flags: Flags): string;
 }
 
-/** Where new node ids come from. The callee checks the names. */
+/** The source of new node ids. The callee checks the names. */
 function nodeIdsFromOf(text: string): NonNullable<MySqlInitOptions["nodeIdsFrom"]> {
   const [, kind, name] = /^(worker-node|cosid|none)(?::(.*))?$/s.exec(text) ?? [];
   if (kind === "worker-node") return { workerNode: name ?? "WORKER_NODE" };
@@ -61,7 +61,7 @@ const PRINTERS: OfStores<Printer> = {
 /** The flags of the record of a scope. */
 const SCOPE_FLAGS = ["scope", "layout", "epoch", "nodes", "window-max", "node-ids-from"] as const;
 
-/** The error for a store that there is not, or for several. */
+/** The error for an unknown store, or for several. */
 function noStore([name, ...rest]: readonly string[], { tag: [tag] = [] }: Flags): UsageError {
   const { meant, hint: near } = notAStore(name ?? "", PRINTERS);
   const what =
@@ -71,7 +71,7 @@ function noStore([name, ...rest]: readonly string[], { tag: [tag] = [] }: Flags)
         ? "ddl prints what one store needs"
         : `${name} is not a store`;
   const hint = name === undefined || rest.length > 0 ? "" : `${near} `;
-  // The record of a counter is printed for some stores only.
+  // Only some stores print the record of a counter.
   const store = meant ?? "postgres";
   const hasTag = PRINTERS[store]?.printTags !== undefined && /^[\w.-]+$/.test(tag ?? "");
   return new UsageError(`${what}\n${hint}npx frazil ddl ${store} ${hasTag ? `--tag ${tag}` : "--scope default"}`);
@@ -82,12 +82,12 @@ function run(flags: Flags, stores: readonly string[]): number {
   const printer = Object.hasOwn(PRINTERS, name) && rest.length === 0 ? PRINTERS[name] : undefined;
   if (printer === undefined) throw noStore(stores, flags);
   refuseOtherFlags("ddl", name, PRINTERS, flags);
-  // A variable of the shell that is not set. The stores check the others.
+  // An unset shell variable. The stores check the others.
   const empty = (["role", "acl"] as const).find((flag) => flags[flag] === "");
   if (empty !== undefined) throw new UsageError(`--${empty} is ""`);
   if (flags.tag !== undefined) {
     if (printer.printTags === undefined) {
-      // Its record has the identity of the file, which is not known here.
+      // Its record contains the identity of the file, which is unknown here.
       const instead = name === "sqlite" ? "\nA program makes the record, by await store.initSegment({ tag })." : "";
       throw new UsageError(`--tag is not for ddl ${name}${instead}`);
     }

@@ -22,7 +22,7 @@ function bitsOf(id: bigint, layout: Layout): string {
   return fields.join(" ");
 }
 
-/** Times as ISO 8601. IDs that follow each other mostly have the same second, which is made once. */
+/** Times as ISO 8601. Adjacent IDs mostly share a second, which is formatted once. */
 function isoTimes(): (ms: number) => string {
   let [second, prefix] = [NaN, ""];
   return (ms) => {
@@ -48,13 +48,13 @@ function lineOf(layout: Layout): (decoded: Decoded) => string {
   };
 }
 
-/** An ID in one line of JSON: what `JSON.stringify` makes of it, which spends most of its time with the date. */
+/** An ID in one line of JSON, as from `JSON.stringify`, which spends most of its time on the date. */
 function jsonOf(): (decoded: Decoded) => string {
   const isoOf = isoTimes();
   return (decoded) => JSON.stringify(Object.assign(decoded.toJSON(), { date: isoOf(decoded.timestampMs) }));
 }
 
-/** The layouts that can be meant, most likely first, each with the day that it gives. */
+/** The possible layouts, most likely first, each with the day that it gives. */
 const likelyReadings = (id: bigint): { readonly name: string; readonly day: string }[] =>
   readingsOf(
     id,
@@ -62,7 +62,7 @@ const likelyReadings = (id: bigint): { readonly name: string; readonly day: stri
     wallClock(),
   ).map(({ name, timestampMs }) => ({ name, day: new Date(timestampMs).toISOString().slice(0, 10) }));
 
-/** What is said where the layout was not named, and the ID can be of another one. */
+/** The note if no layout was named and the ID may have another one. */
 function guessOf(id: bigint, layout: Layout): [string, string][] {
   const rows: [string, string][] = [];
   const readings = likelyReadings(id);
@@ -97,7 +97,7 @@ const READER = { command: "decode", example: "decode 175928847299117063 --layout
 async function run(flags: Flags, ids: readonly string[]): Promise<number> {
   const layout = layoutOf(flags);
   const form = formOf("from", flags.from);
-  // Decimal text as it is, so that a refusal shows it.
+  // Decimal text stays as it is, so that a refusal shows it.
   const decoded = (text: string) => layout.decode(flags.from === undefined ? withoutN(text) : form.read(text));
   const inOneLine = flags.json ? jsonOf() : lineOf(layout);
   const answer = (text: string) => inOneLine(decoded(text));

@@ -1,4 +1,4 @@
-/** What `npx frazil doctor` says about the machine, and about the backend and why it is that one. */
+/** The report of `npx frazil doctor` on the machine, and on the backend and the reason for it. */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Snowflake } from "frazil";

@@ -1,6 +1,6 @@
 /**
- * Whether `npx frazil doctor` could keep a state file: tried in a folder beside the real one, which is removed again. A state file that
- * is there is opened and closed, as each generator does, and nothing is minted from it.
+ * Whether `npx frazil doctor` can keep a state file: tried in a folder beside the real one, which is then removed. An existing state file
+ * is opened and closed, as by any generator, without minting.
  */
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -11,14 +11,14 @@ import { type Refusal, refusalOf } from "./refusal.js";
 export interface StateFileReport {
   readonly directory?: string;
   readonly path?: string;
-  /** Whether the file is there already. */
+  /** Whether the file already exists. */
   readonly isThere: boolean;
-  /** What is known of the file, or of the one that was tried in its place. */
+  /** The file, or the one that was tried instead. */
   readonly file?: StateFile;
   readonly refusal?: Refusal;
 }
 
-/** Whether something is there, be it a link to nothing. Below a file, and where nobody may look, nothing is found. */
+/** Whether something exists, even a dangling link. Below a file, and without permission, nothing is found. */
 function isFound(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -27,19 +27,19 @@ function isFound(path: string): boolean {
   }
 }
 
-/** What is there: this path, or the nearest above it. */
+/** The nearest existing path: this one, or one above it. */
 const existing = (path: string): string => (isFound(path) || dirname(path) === path ? path : existing(dirname(path)));
 
 /**
- * Lets a signal wait for the end of the synchronous work that is under way, a second or two, which removes its folder. Once there is no
- * other work the command is over anyhow.
+ * Delays a signal until the synchronous work in progress, a second or two, has removed its folder. Without other work, the command then
+ * ends anyway.
  */
 function deferSignals(): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.once(signal, () => process.kill(process.pid, signal));
 }
 
-/** Opens a state file, looks at it, and closes it. */
+/** Opens a state file, inspects it, and closes it. */
 function look(layout: Layout, options: object, mints: boolean): StateFile | undefined {
   using ids = Snowflake.local({ layout, ...options });
   if (mints) ids.next();
@@ -53,7 +53,7 @@ export function checkStateFile(flags: Flags, layout: Layout): StateFileReport {
   const refusal = refusalOf(() => {
     const { files } = Snowflake.port().binding;
     const dir = flags.dir ?? files?.defaultDir() ?? undefined;
-    // Without an addon, or without a directory: the call says so.
+    // Without an addon or a directory, the call says so.
     if (files === undefined || dir === undefined) return void look(layout, options, false);
     const directory = resolve(dir);
     report = { ...report, directory };
@@ -62,7 +62,7 @@ export function checkStateFile(flags: Flags, layout: Layout): StateFileReport {
   return refusal ? { ...report, refusal } : report;
 }
 
-/** Where no folder can be made, so no state file either: one that is there may serve, and otherwise the call says why not. */
+/** If no folder can be made, no state file can be either. An existing one may still work; otherwise the call says why not. */
 function opened(directory: string, layout: Layout, options: object): Partial<StateFileReport> {
   let file: StateFile | undefined;
   const refusal = refusalOf(() => {
@@ -81,7 +81,7 @@ function tried(directory: string, layout: Layout, options: object): Partial<Stat
   }
   try {
     const inFolder = { ...options, dir: folder };
-    // A new file has its first ID after a second. This only makes it, for its name.
+    // A new file takes a second to its first ID. This only creates it, for its name.
     const unready = refusalOf(() => void look(layout, { ...inFolder, startWaitMs: 0 }, false));
     if (unready !== undefined && unready.code !== "CLOCK_BACKWARD")
       return { refusal: { ...unready, message: unready.message.replaceAll(folder, () => directory) } };

@@ -1,4 +1,4 @@
-/** `npx frazil doctor`: what frazil finds on this machine, and whether it can mint here. */
+/** `npx frazil doctor`: the environment of frazil on this machine, and whether it can mint here. */
 import { Snowflake } from "frazil";
 import { monotonicClock, wallClock } from "../base/clock.js";
 import { layoutOf } from "./chosen-layout.js";
@@ -13,26 +13,26 @@ import { line, table } from "./output.js";
 import { type Refusal, reasonsInShort, refusalOf } from "./refusal.js";
 import { version } from "./version.js";
 
-/** What `--json` prints. */
+/** The output of `--json`. */
 interface Report {
   readonly ok: boolean;
   readonly frazil: string;
   readonly platform: Platform;
   readonly backend: BackendReport;
   readonly clock: { readonly now: string; readonly stepMs: number };
-  /** How `new Snowflake({ node })` does. */
+  /** The result of `new Snowflake({ node })`. */
   readonly static: { readonly node: NodeId; readonly refusal?: Refusal };
-  /** How `Snowflake.local()` does. Absent with `--node`. */
+  /** The result of `Snowflake.local()`. Absent with `--node`. */
   readonly local?: StateFileReport;
 }
 
 /**
- * How far the clock is ahead of the monotonic clock, in milliseconds: the most of some looks. If the process is stopped between both
- * readings, the second one, which is subtracted, is late.
+ * How far the clock is ahead of the monotonic clock, in milliseconds: the maximum of several readings. If the process stops between the two
+ * clocks, the second one, which is subtracted, is late.
  */
 const ahead = () => Math.max(...Array.from({ length: 5 }, () => wallClock() - monotonicClock()));
 
-/** How far the clock went more or less than the monotonic clock, from now to the call of the result. */
+/** The drift of the clock from the monotonic clock, from now until the result is called. */
 function watchClock(): () => number {
   const before = ahead();
   return () => Math.round(ahead() - before);
@@ -46,7 +46,7 @@ function reportOf(flags: Flags): Report {
   const node = flags.node === undefined ? (hasNode ? 0 : "none") : nodeOf(flags.node);
   const backend = backendHere();
   const mint = () => {
-    // With a clock of its own it has a state of its own, beside that of the file.
+    // With its own clock it has its own state, beside that of the file.
     using ids = new Snowflake({ layout, node: node as never, now: wallClock, maxWaitMs: 5000 });
     ids.next();
   };
@@ -63,7 +63,7 @@ function reportOf(flags: Flags): Report {
   };
 }
 
-/** How a call does. Of equal refusals, which may be long, the first one is told. */
+/** The result of a call. Of equal refusals, which may be long, only the first is printed. */
 function outcomes(backend: BackendReport): (refusal: Refusal | undefined) => string {
   const seen = new Set<string>();
   return (refusal) => {

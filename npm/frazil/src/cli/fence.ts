@@ -1,4 +1,7 @@
-/** `npx frazil fence`: what raises the fence of a scope after a restore, to read and run; for etcd, which needs no client, it is done. */
+/**
+ * `npx frazil fence`: raises the fence of a scope after a restore. Prints the statement to read and run; for etcd, which needs no client,
+ * runs it.
+ */
 import { d1Fence } from "../stores/d1/index.js";
 import { EtcdStore, type EtcdStoreOptions } from "../stores/etcd/index.js";
 import { type MySqlStoreOptions, mysqlFence } from "../stores/mysql/index.js";
@@ -11,13 +14,13 @@ import { put } from "./output.js";
 import { flagsOfStores, incarnationOf, notAStore, type OfStores, refuseOtherFlags } from "./stores.js";
 import { UsageError } from "./usage-error.js";
 
-/** How the fence of a store is raised. */
+/** Raises the fence of a store. */
 interface Fencer {
-  /** Resolves to what is printed. */
+  /** Resolves to the output. */
   fence(scope: string, flags: Flags): string | Promise<string>;
 }
 
-/** Raises the fence, by the servers and the user that etcdctl takes from the environment. */
+/** Raises the fence, with etcdctl's servers and user from the environment. */
 async function fenceEtcd(scope: string, { prefix }: Flags): Promise<string> {
   const { ETCDCTL_ENDPOINTS: endpoints = "http://127.0.0.1:2379", ETCDCTL_USER: user } = process.env;
   const at = user?.indexOf(":") ?? -1;
@@ -55,7 +58,7 @@ const FENCERS: OfStores<Fencer> = {
   d1: { flags: [], fence: d1Fence },
 };
 
-/** Stores that only a program can ask. */
+/** Stores that only a program can reach. */
 const BY_PROGRAM = ["zookeeper", "durable-object", "document"];
 
 async function run(flags: Flags, stores: readonly string[]): Promise<number> {

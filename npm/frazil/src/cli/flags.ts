@@ -1,4 +1,4 @@
-/** The flags of all commands, in one table: how they are read, and what the help says about them. */
+/** The flags of all commands, in one table, with their parsing and their help. */
 import { parseArgs } from "node:util";
 import { Layout } from "frazil";
 import { hintOf } from "../base/option-keys.js";
@@ -7,12 +7,12 @@ import { listText } from "./output.js";
 import { UsageError } from "./usage-error.js";
 
 interface Flag {
-  /** The one letter that stands for it. */
+  /** Its one-letter form. */
   readonly short?: string;
-  /** What its value is called in the help. Absent for a flag without a value. */
+  /** The name of its value in the help. Absent for a flag without a value. */
   readonly value?: string;
   readonly multiple?: true;
-  /** What the help says, a line each. A command may say something else. */
+  /** The text of the help. A command may replace it. */
   readonly help: string;
 }
 
@@ -89,10 +89,10 @@ export type Flags = { readonly [name in FlagName]?: ValueOf<(typeof TABLE)[name]
 const NAMES = Object.keys(TABLE) as FlagName[];
 const isFlag = (name: string): name is FlagName => Object.hasOwn(TABLE, name);
 
-/** Those whose value can be negative. */
+/** The flags whose value can be negative. */
 const NEGATIVE: readonly FlagName[] = ["from", "to", "epoch"];
 
-/** What other programs call a flag. */
+/** Other programs' names for a flag. */
 const OTHER_NAMES: readonly (readonly [RegExp, FlagName])[] = [
   [/^(num(ber)?|amount|lines|limit|quantity|times)$/, "count"],
   [/^(node-?id|machine(-?id)?|worker(-?id)?|instance)$/, "node"],
@@ -104,7 +104,7 @@ const OTHER_NAMES: readonly (readonly [RegExp, FlagName])[] = [
 ];
 
 /**
- * The hint for a flag that there is not: one of `known`. The dashes are no letters that a misspelt name has in common with another one.
+ * The hint for an unknown flag: one of `known`. Dashes do not count as common letters.
  */
 function flagHint(name: string, known: readonly FlagName[]): string {
   const other = OTHER_NAMES.find(([names, flag]) => names.test(name) && known.includes(flag))?.[1];
@@ -122,7 +122,7 @@ function checkDashes(args: readonly string[]): void {
   }
 }
 
-/** What to write for `-5`, which is read as an option. */
+/** The hint for `-5`, which is read as an option. */
 function numberHint(text: string, command: string | undefined): string {
   if (!/^-\d+$/.test(text)) return "";
   if (command === "next") return `npx frazil next --count ${text.slice(1)} mints as many.`;
@@ -130,7 +130,7 @@ function numberHint(text: string, command: string | undefined): string {
   return `A negative number stands last, after --: npx frazil convert --from signed -- ${text}`;
 }
 
-/** What stands in the arguments, in their order. */
+/** The arguments, in their order. */
 const parsed = (args: string[]) =>
   parseArgs({
     args,
@@ -141,7 +141,7 @@ const parsed = (args: string[]) =>
       }),
     ),
     allowPositionals: true,
-    // What is wrong is found here, where the message can say what to write.
+    // Errors are found here, where the message can say what to write.
     strict: false,
     tokens: true,
   });
@@ -149,8 +149,8 @@ const parsed = (args: string[]) =>
 /**
  * Reads the arguments. `flagsOf`: the flags of the command of a name, if there is one.
  *
- * @throws {UsageError} for a flag that no command has, with the nearest name, for a value that is missing or not wanted, and for a flag
- * that is given twice, of which one value would be lost.
+ * @throws {UsageError} for an unknown flag, with the nearest name; for a missing or unexpected value; and for a repeated flag, because one
+ * value would be lost.
  */
 export function readArguments(
   args: string[],
@@ -201,6 +201,6 @@ export function wholeBigint(flag: FlagName, text: string): bigint {
   return BigInt(text);
 }
 
-/** The options that were given, by the names that the package has for them. */
+/** The given options, by their names in the package. */
 export const given = <T extends object>(options: { [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;

@@ -6,24 +6,24 @@ import * as texts from "../text/index.js";
 import { listText } from "./output.js";
 import { UsageError } from "./usage-error.js";
 
-/** How IDs are read and printed. */
+/** Reads and prints IDs. */
 export interface Form {
-  /** @throws {DecodeError} if the text is no ID in this form. */
+  /** @throws {DecodeError} if the text is not an ID in this form. */
   readonly read: (text: string) => bigint;
   readonly print: (id: bigint) => string;
 }
 
-/** A layout that uses all 64 bits, and so takes every ID. */
+/** A layout that uses all 64 bits, so it accepts every ID. */
 const ANY = Layout.named("mastodon");
 
-/** Whether what `frazil/text` exports is a form of text, and not of bytes. */
+/** Whether an export of `frazil/text` is a form of text instead of bytes. */
 const isTextForm = (exported: object): exported is TextForm | FixedForm =>
   "tryDecode" in exported && typeof (exported as TextForm).encode(0n) === "string";
 
-/** After the name of a form: printed without leading zero digits. */
+/** The suffix of a form without leading zero digits. */
 const SHORT = "-short";
 
-/** A form as it is printed in full, and without leading zero digits. Both are read, since they differ in their length. */
+/** A form in full, and without leading zero digits. Both are read: they differ in length. */
 function formsOf(name: string, form: TextForm | FixedForm): [string, Form][] {
   if (!("short" in form)) return [[name, { read: form.decode, print: form.encode }]];
   const { width, short } = form;
@@ -46,7 +46,7 @@ const FORMS: ReadonlyMap<string, Form> = new Map<string, Form>([
 /** The names of the forms, for the help. */
 export const FORM_LIST = listText([...FORMS.keys()].filter((name) => !name.endsWith(SHORT)));
 
-/** The form that a flag names; decimal text if it is not given. */
+/** The form in a flag; decimal text by default. */
 export function formOf(flag: "from" | "as", name = "decimal"): Form {
   const form = FORMS.get(name);
   if (form !== undefined) return form;
@@ -57,7 +57,7 @@ export function formOf(flag: "from" | "as", name = "decimal"): Form {
   throw new UsageError(`--${flag} must be the name of a form, got ${JSON.stringify(name)}\n${hint}`);
 }
 
-/** The ID that a text is in a form; `undefined` if it is none. */
+/** The ID of a text in a form, or `undefined`. */
 export function tryRead(name: string, text: string): bigint | undefined {
   try {
     return FORMS.get(name)?.read(text);

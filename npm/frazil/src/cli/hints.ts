@@ -1,4 +1,4 @@
-/** What an argument that was refused as an ID probably is, and the command line that reads it. */
+/** The probable kind of an argument that was refused as an ID, and the command line that reads it. */
 import { statSync } from "node:fs";
 import { Layout } from "frazil";
 import { decimalsIn, likelyForms, otherKind } from "../likely/texts.js";
@@ -7,14 +7,14 @@ import { tryRead, withoutN } from "./forms.js";
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** A text as a shell takes it. */
+/** A text, quoted for a shell. */
 const quoted = (text: string): string => (/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-/** Whether only the layouts of 64 bits have it. The others have 63 at most. */
+/** Whether only layouts of 64 bits have it. The others have at most 63. */
 const isWide = (id: bigint): boolean => id >> 63n === 1n;
 const wideLayouts = () => Layout.names.filter((name) => Layout.named(name).unsigned);
 
-/** The command line that was given, with something else in place of its IDs. */
+/** The given command line, with its IDs replaced. */
 export function commandLineOf(command: string, { layout, epoch, from, as, json }: Flags, rest: string): string {
   const flags = Object.entries({ layout, epoch, from, as }).flatMap(([flag, value]) =>
     value === undefined ? [] : [`--${flag} ${quoted(value)}`],
@@ -22,7 +22,7 @@ export function commandLineOf(command: string, { layout, epoch, from, as, json }
   return ["npx frazil", command, ...flags, ...(json ? ["--json"] : []), rest].join(" ");
 }
 
-/** The command line that reads a text in a form: in a layout that has so many bits. */
+/** The command line that reads a text in a form, with a layout of enough bits. */
 function reading(command: string, flags: Flags, form: string, text: string): string | undefined {
   const id = tryRead(form, text);
   if (id === undefined) return undefined;
@@ -50,7 +50,7 @@ export function hintFor(command: "decode" | "convert", text: string, flags: Flag
   const other = otherKind(text);
   if (other !== undefined) return other;
   if (isFile(text)) return is("It is a file", commandLineOf(command, flags, `- < ${quoted(text)}`));
-  // Such as in the address of a page.
+  // For example in a URL.
   const [within, ...more] = decimalsIn(text);
   if (within !== undefined && more.length === 0)
     return is("An ID may be in it", reading(command, flags, "decimal", within));

@@ -9,7 +9,7 @@ import { toldOf } from "./refusal.js";
 import { UsageError } from "./usage-error.js";
 import { version } from "./version.js";
 
-/** Prints a text, and is the end of the command. */
+/** Prints a text and ends the command. */
 async function printed(text: string): Promise<number> {
   await print(text);
   return 0;
@@ -35,7 +35,7 @@ async function main(args: string[]): Promise<number> {
   return command.run(others, rest);
 }
 
-/** For those who give with -n how many they want, as for `head`. */
+/** For users who pass the count with -n, as for `head`. */
 function countHint({ code }: FrazilError, args: readonly string[]): string {
   const [, count] = / -n ?(\d+)( |$)/.exec(args.join(" ")) ?? [];
   return code === "INVALID_NODE" && args[0] === "next" && count !== undefined
@@ -43,7 +43,7 @@ function countHint({ code }: FrazilError, args: readonly string[]): string {
     : "";
 }
 
-/** What a person is told about an error, and the exit code: 1 for a refusal, 2 for wrong arguments. */
+/** The text for an error, and the exit code: 1 for a refusal, 2 for wrong arguments. */
 function answerTo(error: unknown, args: readonly string[]): [text: string, exitCode: number] {
   if (error instanceof UsageError) {
     const used = COMMANDS.find(({ name }) => args.includes(name));
@@ -54,7 +54,7 @@ function answerTo(error: unknown, args: readonly string[]): [text: string, exitC
     const { message, hint } = toldOf(error);
     return [told(`${error.code}: ${message}`, countHint(error, args) || hint), 1];
   }
-  // An error of the system, such as of a file that is read.
+  // A system error, such as for a file.
   if ((error as { syscall?: unknown }).syscall !== undefined) return [(error as Error).message, 1];
   throw error;
 }

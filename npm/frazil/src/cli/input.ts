@@ -1,4 +1,4 @@
-/** The IDs that a command gets: its arguments, or the lines of standard input. */
+/** The input of a command: its arguments, or the lines of standard input. */
 import { fstatSync } from "node:fs";
 import { FrazilError } from "frazil";
 import type { Flags } from "./flags.js";
@@ -8,13 +8,13 @@ import { Progress } from "./progress.js";
 import { toldOf } from "./refusal.js";
 import { UsageError } from "./usage-error.js";
 
-/** How much of a line is kept. No ID is as long; a file without line ends must not fill the memory. */
+/** The kept length of a line. No ID is as long; a file without line ends must not fill the memory. */
 const MAX_LINE = 4096;
 
-/** The kept part of a line, with a mark that no ID has where something was left out. */
+/** The kept part of a line, with a mark that no ID has if something was cut. */
 const cut = (text: string): string => (text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)}…` : text);
 
-/** The lines of a text that comes in pieces, as many at once as a piece has. */
+/** The lines of a text that comes in pieces, all lines of a piece at once. */
 export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string[]> {
   let rest = "";
   for await (const piece of pieces) {
@@ -44,7 +44,7 @@ export function readsLines({ command, example }: Reader, flags: Flags, ids: read
   return true;
 }
 
-/** Refuses a standard input that has no lines, and that Node takes for an empty one. */
+/** Refuses an unreadable standard input that Node treats as empty. */
 function checkReadable(fromFile: string): void {
   const input = fstatSync(0);
   if (input.isDirectory() || input.isBlockDevice())
@@ -60,7 +60,7 @@ const needsId = (command: string, example: string) =>
 const unquoted = (text: string) => (/^".*"$/.test(text) ? text.slice(1, -1) : text);
 
 /**
- * Prints the answer to each argument, and `between` them. One that is refused is reported, with a hint, and the others are answered.
+ * Prints the answer to each argument, separated by `between`. A refused one is reported with a hint, and the others are answered.
  * Returns the exit code: 1 if one was refused.
  */
 export async function answerArguments(
@@ -88,7 +88,7 @@ export async function answerArguments(
  * Prints the answer to each line of standard input. A line that is refused is reported, with its number, and the others are
  * answered. Returns the exit code: 1 if a line was refused.
  *
- * @throws {UsageError} if there is no line, and a person may wait for an answer: standard input was not asked for by `-`.
+ * @throws {UsageError} if there is no line and no `-` asked for standard input, because a person may be waiting for an answer.
  */
 export async function answerLines(
   { command, example }: Reader,

@@ -1,11 +1,11 @@
-/** `npx frazil layouts`: the layouts that have a name. */
+/** `npx frazil layouts`: the built-in layouts. */
 import { Layout } from "frazil";
 import { fieldsOf } from "./chosen-layout.js";
 import type { Command } from "./command.js";
 import type { Flags } from "./flags.js";
 import { line, table } from "./output.js";
 
-/** A time without what is 0 in it. */
+/** A time without its zero parts. */
 const shortTime = (ms: number): string =>
   new Date(ms)
     .toISOString()

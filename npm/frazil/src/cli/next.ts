@@ -8,7 +8,7 @@ import { formOf } from "./forms.js";
 import { print } from "./output.js";
 import { UsageError } from "./usage-error.js";
 
-/** How many IDs are minted before they are printed. */
+/** The number of IDs that are minted before printing. */
 const BATCH = 16_384;
 
 /** The flags of the state file, which a static node id does not have. */

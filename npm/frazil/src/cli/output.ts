@@ -5,7 +5,7 @@ import { fstatSync, writeSync } from "node:fs";
 /** Whether an error of a stream means that its reader has closed it. */
 const isReaderGone = ({ code }: NodeJS.ErrnoException): boolean => code === "EPIPE" || code === "EOF";
 
-/** Ends the process, since its output does not arrive: with success if the reader has read enough. */
+/** Ends the process because its output does not arrive: with success if the reader has read enough. */
 function end(error: NodeJS.ErrnoException): never {
   if (isReaderGone(error)) process.exit(0);
   process.stderr.write(`frazil: cannot write the output: ${error.message}\n`);
@@ -13,21 +13,21 @@ function end(error: NodeJS.ErrnoException): never {
 }
 
 /**
- * Ends the process, with success, when the reader of standard output closes it, as `head` does after its lines. What a command would
- * print from then on is not wanted. Any other error of a stream, such as a full disk, ends it with the exit code 1. If nobody reads
- * standard error any more, the command goes on, and its exit code says what it would say anyhow.
+ * Ends the process, with success, when the reader of standard output closes it, as `head` does after its lines. Further output is not
+ * wanted. Any other error of a stream, such as a full disk, ends it with the exit code 1. If standard error is closed, the command
+ * continues, with the usual exit code.
  */
 export function endWithReader(): void {
   process.stdout.on("error", end);
   process.stderr.on("error", (error: NodeJS.ErrnoException) => {
-    // Standard error may be on the same disk as the output. Then the exit code says all.
+    // Standard error may be on the same disk as the output. Then only the exit code reports it.
     if (!isReaderGone(error)) process.exit(1);
   });
 }
 
 /**
- * Leaves out the warning that WebAssembly is used, which is for programs with threads: a command has one, and is refused where it
- * needs the addon. `doctor` says why there is none.
+ * Leaves out the warning about WebAssembly, which is for programs with threads. A command has one thread, and is refused where it needs the
+ * addon. `doctor` says why there is none.
  */
 export function leaveOutBackendWarning(): void {
   const { emitWarning } = process;
@@ -41,7 +41,7 @@ export function leaveOutBackendWarning(): void {
 let isFile: boolean | undefined;
 
 /**
- * Writes a text to a file. The stream of Node writes as much as the disk has room for, and leaves out the rest without an error.
+ * Writes a text to a file. On a full disk, Node's stream silently drops the rest.
  */
 function writeToFile(text: string): void {
   const bytes = Buffer.from(text);
@@ -65,17 +65,17 @@ export async function print(text: string): Promise<void> {
   if (text !== "" && !put(text)) await once(process.stdout, "drain");
 }
 
-/** A text with escapes for what a terminal would act on or hide, but for the ends of lines. */
+/** A text with escapes for characters that a terminal would act on or hide, except line ends. */
 const printable = (text: string): string =>
   text.replace(/(?!\n)\p{C}/gu, (unseen) => `\\u{${(unseen.codePointAt(0) as number).toString(16)}}`);
 
-/** The same to standard error, with control characters as escapes, since it shows what was typed or read. */
+/** The same to standard error, with control characters escaped, because it shows input. */
 export async function complain(text: string): Promise<void> {
-  // The callback is called with an error too, where nobody reads.
+  // Without a reader, the callback is called with an error.
   if (text !== "") await new Promise<void>((resolve) => process.stderr.write(printable(text), () => resolve()));
 }
 
-/** What is told of an error: a message, and in a line of its own what to do. */
+/** The text of an error: a message, and a hint on its own line. */
 export const told = (message: string, hint?: string): string => (hint ? `${message}\nhint: ${hint}` : message);
 
 export const line = (text: string): void => {
@@ -85,7 +85,7 @@ export const line = (text: string): void => {
 /** Names in a list, in lines of some 80 characters. */
 export const listText = (names: readonly string[]): string => names.join(", ").replace(/(.{60,80}?,) /g, "$1\n");
 
-/** Rows of columns, each as wide as its widest entry, and the last one as it is. */
+/** Rows of columns, each padded to its widest entry, except the last. */
 export function tableText(rows: readonly (readonly unknown[])[]): string {
   const widths: number[] = [];
   for (const row of rows)

@@ -1,7 +1,7 @@
-/** How far a long input is, on standard error, if a person sees that and nothing else is printed there. */
+/** The progress of a long input, on standard error, if a person sees it and nothing else is printed there. */
 import { monotonicClock } from "../base/clock.js";
 
-/** How often it is written, in milliseconds. Short inputs are over before the first time. */
+/** The interval of writing, in milliseconds. Short inputs end before the first time. */
 const EVERY_MS = 500;
 
 export class Progress {
@@ -18,7 +18,7 @@ export class Progress {
     process.stderr.write(`\r\x1b[K${lines.toLocaleString("en")} lines, ${perSecond.toLocaleString("en")} a second`);
   }
 
-  /** Takes it away, for something else on that line. */
+  /** Clears the line for other text. */
   clear(): void {
     if (this.#lastMs > this.#startMs) process.stderr.write("\r\x1b[K");
   }

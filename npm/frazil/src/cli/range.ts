@@ -31,7 +31,7 @@ function whyEmpty(layout: Layout, fromMs: number, toMs: number): string {
   return fromMs === toMs ? "--from and --to are one time" : `both ends lie in one tick of ${tickMs} ms`;
 }
 
-/** A time as text, also one that no `Date` can hold. */
+/** A time as text, even if no `Date` can hold it. */
 const isoOf = (ms: number): string => new Date(ms).toJSON() ?? "a time beyond what a date can be";
 const timeOf = (ms: number): string => `${isoOf(ms)} (${ms})`;
 

@@ -7,13 +7,13 @@ import { reworded } from "./wordings.js";
 export interface Refusal {
   readonly code: string;
   readonly message: string;
-  /** What to do. Absent where the message says all. */
+  /** What to do. Absent if the message says it all. */
   readonly hint?: string;
 }
 
 const NOT_FOUND = /^(Cannot find module )(.*)( from .*)$/;
 
-/** The reasons of attempts to load the addon. Those that differ in the name of the package are one, since their paths are long. */
+/** The reasons of attempts to load the addon. Reasons that differ only in the package name are merged: their paths are long. */
 export function reasonsInShort(reasons: readonly string[]): string[] {
   const short: string[] = [];
   for (const reason of reasons) {
@@ -26,7 +26,7 @@ export function reasonsInShort(reasons: readonly string[]): string[] {
   return short;
 }
 
-/** What the addon is needed for, and why there is none. */
+/** Why the addon is needed, and why there is none. */
 function nativeRequired({ cause }: FrazilError): Omit<Refusal, "code"> {
   const causes: readonly unknown[] = (cause as AggregateError | undefined)?.errors ?? [];
   const reasons = reasonsInShort(causes.map(firstLine)).join("; ");

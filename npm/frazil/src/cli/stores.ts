@@ -1,12 +1,12 @@
-/** The stores of the commands that take one: their names, what people type for them, and the flags that only some of them have. */
+/** The stores of commands: their names, aliases, and the flags that only some of them have. */
 import { hintOf } from "../base/option-keys.js";
 import type { FlagName, Flags } from "./flags.js";
 import { UsageError } from "./usage-error.js";
 
-/** What a command has for each store, by its name. */
+/** A command's entry for each store, by name. */
 export type OfStores<T = unknown> = { readonly [store: string]: T & { readonly flags: readonly FlagName[] } };
 
-/** Names under which people know a store. */
+/** Other names of stores. */
 const ALIASES: readonly (readonly [RegExp, string])[] = [
   [/^pg|^postg|^psql|^neon|^supabase/i, "postgres"],
   [/^maria|^mysql/i, "mysql"],
@@ -16,11 +16,11 @@ const ALIASES: readonly (readonly [RegExp, string])[] = [
   [/^etcd/i, "etcd"],
 ];
 
-/** The option `incarnation` of a store: a word as it is, such as its default, and else an expression in the language of the store. */
+/** The option `incarnation` of a store: a word as it is, such as the default, or else an expression in the store's language. */
 export const incarnationOf = <T>(language: "sql" | "lua", text: string | undefined) =>
   (text === undefined || /^[a-z]+(-[a-z]+)*$/.test(text) ? text : { [language]: text }) as T;
 
-/** What to say of a name that is none of these stores, and which of them somebody means by it. */
+/** The message for a name that is not one of these stores, and the store that was probably meant. */
 export function notAStore(
   name: string,
   stores: OfStores,
@@ -34,7 +34,7 @@ export function notAStore(
   };
 }
 
-/** The flags that some of these stores have, and others do not. */
+/** The flags that only some of these stores have. */
 export const flagsOfStores = (stores: OfStores): FlagName[] => [
   ...new Set(Object.values(stores).flatMap(({ flags }) => flags)),
 ];

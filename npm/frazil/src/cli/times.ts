@@ -4,19 +4,19 @@ import { SECONDS_END } from "../generated/layouts.js";
 import type { FlagName } from "./flags.js";
 import { UsageError } from "./usage-error.js";
 
-/** ISO 8601 with a zone, or a day, which is that of UTC. A time without a zone would mean another one on each machine. */
+/** ISO 8601 with a zone, or a day in UTC. Without a zone, a time would differ between machines. */
 const ISO = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /** Whether the month has the day: `Date` takes 30 February for 2 March. */
 const isDay = (text: string): boolean => new Date(`${text}T00:00Z`).toJSON()?.startsWith(text) === true;
 
-/** The milliseconds of a text; `undefined` if it is no time. */
+/** The milliseconds of a text; `undefined` if it is not a time. */
 function msOf(text: string): number | undefined {
   const ms = /^-?\d+$/.test(text) ? Number(text) : ISO.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : NaN;
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-/** What a time may be. A time that moves is none for an epoch, which must stay. */
+/** The rule for a time that stays fixed, as an epoch must. */
 const RULE =
   "must be a day (2026-11-01, in UTC), a time with its zone (2026-11-01T12:00:00Z, or +01:00 for Z), or Unix milliseconds";
 

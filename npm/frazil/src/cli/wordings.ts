@@ -1,6 +1,6 @@
-/** What the messages of the package tell programs to do, in the words of the command line. */
+/** The package's advice to programs, in the words of the command line. */
 
-/** What a person at the command line does instead, or nothing where there is no such thing. Each is in a message of the package. */
+/** The command-line counterpart of each phrase, or nothing if there is none. Each phrase is in a message of the package. */
 export const WORDINGS: readonly (readonly [RegExp, string])[] = [
   [/ Take node ids from a store, with await lease\(store\).*$/, " Give one that no other process uses: --node N"],
   [/^Snowflake\.local\(\) is proven/, "the state file is proven"],
@@ -31,21 +31,21 @@ export const WORDINGS: readonly (readonly [RegExp, string])[] = [
 
 /** An option to pass, such as "pass another node, or a shorter dir". */
 const OPTION = /\b(pass|or) ((?:an?|another) (?:(?:shorter|earlier|later) )?)(dir|node|layout|epoch)(?:Ms)?\b(?! id)/gi;
-/** The option at fault, which the package puts first. The parts that it names are not those of the command line. */
+/** The option at fault, which comes first in the package's messages, where its parts have other names than on the command line. */
 const AT_FAULT: readonly (readonly [RegExp, string])[] = [
   [/^(dir|scope|node|layout|schema|database|prefix|incarnation|tag)(?= must )/, "--$1"],
   [/^nodes\.(?:from|to)(?= must )/, "--nodes: an end"],
   [/^windowMaxMs(?= must )/, "--window-max"],
   [/^from must not be after to, which is (\d+), got (\d+)$/, "--from must not be after --to, got $2 and $1"],
   [/^(from|to)(?= must )/, "--$1"],
-  // With --epoch it is there.
+  // With --epoch it is present.
   [/^epochMs(?= must .*, got undefined$)/, "epochMs in --layout"],
   [/^epochMs(?= must )/, "--epoch"],
   [/^nodeIdsFrom\.[\w.]*(?= must )/, "--node-ids-from: the name"],
 ];
 const VERBS: { readonly [verb: string]: string } = { pass: "give", Pass: "Give" };
 
-/** A message or a hint of the package, as it is told at the command line. */
+/** A message or a hint of the package, for the command line. */
 export const reworded = (message: string): string =>
   [...WORDINGS, ...AT_FAULT]
     .reduce((text, [words, ours]) => text.replace(words, ours), message)

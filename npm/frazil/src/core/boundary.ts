@@ -1,6 +1,5 @@
 /**
- * The boundary to the core: the types that the bindings and the rest of the package share. Imports nothing, so that no
- * import circle goes through it.
+ * The boundary to the core: the types that the bindings and the rest of the package share. Imports nothing, so it is in no import cycle.
  *
  * Copies of the package in one realm use each other's `Binding`, so versions of the package with the same `Frame.ABI`
  * must have the same names here.
@@ -27,8 +26,8 @@ export interface Calls {
 }
 
 /**
- * The call that only the native addon has, since WebAssembly cannot write into the memory of an array of the caller: reserves IDs,
- * and writes them into the elements that the frame names. Its status is that of `reserve`.
+ * Reserves IDs, and writes them into the elements that the frame names. Only the native addon has it: WebAssembly cannot write into a
+ * caller's array. The status is that of `reserve`.
  *
  * @internal
  */
@@ -37,8 +36,8 @@ export interface ArrayCalls {
 }
 
 /**
- * The call that only the native addon has, since the memory of WebAssembly is in JavaScript already: an `ArrayBuffer` over a part of the
- * memory of a line; `null` if there is none. See `crates/core/src/abi/line.rs`.
+ * An `ArrayBuffer` over a part of the memory of a line; `null` if there is none. Only the native addon has it: JavaScript already sees the
+ * memory of WebAssembly. See `crates/core/src/abi/line.rs`.
  *
  * @internal
  */
@@ -68,7 +67,7 @@ export interface FileCalls {
 export interface Binding<Files = never> {
   readonly backend: Backend;
   readonly calls: Calls;
-  /** What only the native addon can do with state files. The type is that of `state-files.ts`, so that this file need not import it. */
+  /** State files, on the native addon only. The type parameter is that of `state-files.ts`, which this file need not import. */
   readonly files?: Files | undefined;
   /** `calls`, if the addon has them: it fills arrays of the caller. */
   readonly arrays?: ArrayCalls | undefined;
@@ -82,8 +81,8 @@ export interface Binding<Files = never> {
   /** Why the native addon did not load, if this binding is the fallback. */
   readonly causes: readonly unknown[];
   /**
-   * Another frame of the same core. Absent on WebAssembly: there all copies of the package share one frame, and none
-   * keeps data in it while user code runs.
+   * Another frame of the same core. Absent on WebAssembly: there all copies of the package share one frame, and none leaves data in it
+   * while user code runs.
    */
   readonly anotherFrame?: (() => Binding<Files>) | undefined;
 }

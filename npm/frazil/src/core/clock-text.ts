@@ -1,30 +1,29 @@
-/** What refusals that are about the clock say besides: the times that differ. */
+/** Further text for refusals about the clock: the times that differ. */
 import { Host } from "#binding";
 import { isFaked } from "../base/clock.js";
 import type { ErrorCode } from "../base/errors.js";
 import { SECONDS_END, SECONDS_START } from "../generated/layouts.js";
 import type { Layout } from "../layout/index.js";
 
-/** From how many milliseconds on two clocks differ: no lead, start or full sequence takes that long. */
+/** The difference from which two clocks disagree: no lead, start or full sequence takes that long. */
 export const LONG_WAIT_MS = 2000;
 
-/** What a test does about its clock. */
+/** The remedy in a test. */
 const IN_TESTS = "In tests, use the option now or frazil/testing";
 
-/** A time as a date, or as the number that it is if no date has it. */
+/** A time as a date, or as a number if no date has it. */
 function timeText(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? `${ms}` : date.toISOString();
 }
 
-/** What a refusal of `Snowflake.local()` says while its clock is `aheadMs` ahead of the time by which it mints. */
+/** The text of a refusal by `Snowflake.local()` while its clock is `aheadMs` ahead of the time by which it mints. */
 export const distrustText = (nowMs: number, aheadMs: number): string =>
   `the clock shows ${timeText(nowMs)}, and the time that is trusted is ${timeText(nowMs - aheadMs)}\nA step of the clock is followed once it has lasted 10 minutes.`;
 
 /**
- * What the clock shows, and what it would have to show, with a hint; empty for other refusals, and for short waits. `isForgotten`: whether
- * neither a file nor a store knows of the IDs after the process has ended. `stoodMs`: how long the call has waited, and the clock has
- * shown the same.
+ * The actual and the required time of the clock, with a hint; empty for other refusals and short waits. `isForgotten`: whether no file or
+ * store remembers the IDs after the process exits. `stoodMs`: how long the call has waited with the clock standing still.
  */
 export function clockText(
   code: ErrorCode,

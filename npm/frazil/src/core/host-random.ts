@@ -2,7 +2,7 @@
 import { Host } from "#binding";
 import { configError } from "../base/errors.js";
 
-/** So many random numbers of 32 bits. */
+/** `count` random numbers of 32 bits. */
 export function hostRandom(count: number): Uint32Array {
   const { crypto } = globalThis;
   // Some realms have none, such as a context of `node:vm`. Isolates of Cloudflare Workers have one.

@@ -1,6 +1,6 @@
-/** Why no native addon could be loaded: the errors of the attempts, as one error and as one line of text, and what to do. */
+/** Why no native addon loaded: the errors of all attempts, as one error and as one line of text, and what to do. */
 
-/** `undefined` where none was tried, since the environment forbids it. */
+/** `undefined` if none was tried because the environment forbids it. */
 export const noAddonError = (causes: readonly unknown[]): AggregateError | undefined =>
   causes.length > 0 ? new AggregateError(causes, "no native addon could be loaded") : undefined;
 
@@ -13,23 +13,23 @@ export const reasonsOf = (causes: readonly unknown[]): string => causes.map(firs
 
 const OF_ANOTHER_SYSTEM = "for another system";
 
-/** The error for packages of the addon that are installed where this system finds none of its own. */
+/** The error if only packages for other systems are installed. */
 export const ofAnotherSystem = (names: readonly string[]): Error =>
   new Error(`${names.join(", ")} ${names.length === 1 ? "is" : "are"} installed, ${OF_ANOTHER_SYSTEM}`);
 
 const NONE_FOR = "there is no addon for ";
 
-/** The error for a system that no package of the addon is for. */
+/** The error for a system without a package of the addon. */
 export const noneFor = (system: string): Error => new Error(`${NONE_FOR}${system}`);
 
-/** The loader of a system with one C library does not find that of the other one: musl's, or glibc's. */
+/** The loader of a musl or glibc system does not find the other C library. */
 const OTHER_LIBC = /\blibc\.so: |\bld-linux-/;
 
-/** The flag that turns the permission model of Node on: Node 20 has it as an experiment alone. */
+/** The flag for Node's permission model, which is experimental in Node 20. */
 const permissionFlag = () =>
   process.allowedNodeEnvironmentFlags.has("--permission") ? "--permission" : "--experimental-permission";
 
-/** What to do, by the causes. */
+/** The remedy for these causes. */
 export function remedyOf(causes: readonly unknown[]): string {
   const { platform, arch } = process;
   const isOneOf = (test: (line: string, code: unknown) => boolean) =>

@@ -3,8 +3,8 @@
  * that both sides read and write.
  *
  * A realm has one core. A second copy of the package finds it under a registered symbol, so that both copies mint from
- * the same states. If the versions of the frame differ, the second copy throws `STATE_CONFLICT`. The symbol leads to
- * functions only: any code can find it, and must not be able to transfer the memory that the addon writes to.
+ * the same states. If the versions of the frame differ, the second copy throws `STATE_CONFLICT`. The symbol leads only to functions: any
+ * code can find it, but must not be able to transfer the memory that the addon writes to.
  */
 import { Host } from "#binding";
 import { Doubles, Halves, Ids } from "../base/arrays.js";
@@ -26,7 +26,7 @@ import { clockText } from "./clock-text.js";
 import type { StateFiles } from "./state-files.js";
 
 type Numbered<T> = { readonly [number: number]: T };
-/** The codes, the rules, the subjects and the meanings that a kind of call answers with, besides those of every call. @internal */
+/** The codes, rules, subjects and meanings that only one kind of call answers with. @internal */
 export type Answers = readonly [
   codes: Numbered<ErrorCode>,
   rules: Numbered<Rule>,
@@ -35,13 +35,13 @@ export type Answers = readonly [
 ];
 
 /**
- * A binding with typed views of its frame. They go on to the end of the memory, since the states that a line leads to lie behind the frame.
+ * A binding with typed views of its frame. They extend to the end of the memory, because the states of lines lie behind the frame.
  *
  * @internal
  */
 export class Port {
   #buffer: ArrayBufferLike | undefined;
-  /** `numbers` and `ids` without a check whether the memory has grown. If it has, these views are empty. */
+  /** `numbers` and `ids`, without checking whether the memory has grown. If it has, these views are empty. */
   doubles!: Float64Array;
   wholes!: BigUint64Array;
   /** The halves of `wholes`. */
@@ -52,8 +52,8 @@ export class Port {
   /** Makes new views if WebAssembly's memory has grown: then it has a new buffer, and old views have length 0. */
   #refreshViews(): void {
     const { offset } = this.binding;
-    // By constructors captured at load: a replaced one could return a proxy, and user code would run between reading and writing a word.
-    // The buffer is kept in a field, and not read from a view: a program can replace the getter.
+    // With constructors captured at load: a replaced one could return a proxy, which would run user code between reading and writing a
+    // word. The buffer is in a field instead of read from a view: a program can replace the getter.
     const buffer = this.binding.buffer();
     if (this.#buffer === buffer) return;
     this.#buffer = buffer;
@@ -74,15 +74,15 @@ export class Port {
     return this.wholes;
   }
 
-  /** The name of the option or argument that the last refusal is about. */
+  /** The name of the option or argument in the last refusal. */
   get subject(): string {
     const subject = SUBJECTS[this.numbers[Slot.SUBJECT] as number];
     return (Host.FILES ? (subject ?? this.binding.files?.subject(this)) : subject) as string;
   }
 
   /**
-   * The error for a status, with the details from the frame. `value` is what the caller passed, or the time of a call that mints, which
-   * has a `layout`. `isForgotten` and `stoodMs`: see `clockText`.
+   * The error for a status, with the details from the frame. `value`: the caller's input, or the time of a minting call, which has a
+   * `layout`. `isForgotten` and `stoodMs`: see `clockText`.
    */
   error(
     status: number,
@@ -127,7 +127,7 @@ export function releaserOf({ binding: { calls, frame } }: Port, handle: number):
   return () => calls.release(frame, handle);
 }
 
-/** What the copies of the package in a realm share: see the top of the file. @internal */
+/** Shared by the copies of the package in a realm: see the top of the file. @internal */
 interface SharedCore {
   readonly abi: number;
   readonly connect: () => Port;

@@ -27,25 +27,24 @@ export interface StateFile {
   readonly fileSystem: string;
   /** The time up to which IDs are reserved on disk, in Unix milliseconds. No ID from this time on has been issued. */
   readonly ceilingMs: number;
-  /** How many processes have the file open, including this one; `undefined` if that is unknown. */
+  /** The number of processes that have the file open, including this one; `undefined` if unknown. */
   readonly attached: number | undefined;
   /** How often this process raised the ceiling (`ceilingMs`), in the background or during a call. */
   readonly raises: number;
-  /** How far the clock is ahead of the time that is used in its place, in milliseconds; 0 if the clock is trusted. */
+  /** How far the clock is ahead of the time used instead, in milliseconds; 0 if the clock is trusted. */
   readonly distrustedMs: number;
   /**
-   * Whether the mapped state is locked in memory. If it is not, a page that could not be written to disk may be read
-   * back with its old content.
+   * Whether the mapped state is locked in memory. If not, a page that could not be written to disk may be read back with its old content.
    */
   readonly locked: boolean;
   /**
-   * Whether this process may not read a directory above the file. Then it cannot tell whether another file of the same
-   * name is in use, so each start waits 3 s.
+   * Whether this process may not read a directory above the file. If so, another file of the same name could be in use unnoticed, so each
+   * start waits 3 s.
    */
   readonly blind: boolean;
 }
 
-/** The part of a port that is used here. An interface, since `port.ts` depends on this file. @internal */
+/** The part of a port that is used here. An interface, because `port.ts` depends on this file. @internal */
 interface FrameAccess {
   readonly binding: { readonly frame: number };
   readonly numbers: Float64Array;
@@ -64,11 +63,11 @@ const TEXT_OPTIONS = [
 /** The bytes of the frame that hold text. They are the same memory as the IDs. */
 const bytesOf = ({ ids }: FrameAccess) => new Uint8Array(ids.buffer, ids.byteOffset, 8 * Frame.IDS);
 
-// By the escapes of URIs, which belong to the language: some realms, as of Jest with jsdom, have no `TextEncoder`.
+// With URI escapes, which are part of the language: some realms, such as Jest's with jsdom, have no `TextEncoder`.
 const escaped = encodeURIComponent;
 const unescaped = decodeURIComponent;
 
-/** Writes a text as UTF-8. Returns where it ends, or `undefined` if it has no UTF-8 (half of a surrogate pair) or no room. */
+/** Writes a text as UTF-8. Returns its end, or `undefined` if it has no UTF-8 (half of a surrogate pair) or does not fit. */
 function encode(text: string, into: Uint8Array, from: number): number | undefined {
   if (text.length > into.length || /\p{Surrogate}/u.test(text)) return undefined;
   const escapes = escaped(text);
@@ -82,7 +81,7 @@ function encode(text: string, into: Uint8Array, from: number): number | undefine
   return end;
 }
 
-/** The text of bytes that are UTF-8. */
+/** The text of UTF-8 bytes. */
 function decode(bytes: Uint8Array): string {
   let escapes = "";
   for (let at = 0; at < bytes.length; at++) escapes += `%${(bytes[at] as number).toString(16).padStart(2, "0")}`;
@@ -91,10 +90,10 @@ function decode(bytes: Uint8Array): string {
 
 /** The capabilities of the native addon that WebAssembly does not have. @internal */
 export const stateFilesOf = (calls: FileCalls) => ({
-  /** Writes a request to open a state file into the frame: the options for the file, and what `writeRest` writes. */
+  /** Writes a request to open a state file into the frame: the options of the file, then `writeRest`. */
   writeRequest(port: FrameAccess, given: Record<string, unknown>, writeRest: () => void): void {
     const bytes = bytesOf(port);
-    // Encoded into another array first: what a program replaced is user code, which could write into the frame.
+    // Encoded into another array first: replaced functions are user code, which could write into the frame.
     const texts = new Uint8Array(bytes.length);
     const lengths = new Float64Array(TEXT_OPTIONS.length);
     let end = 0;
@@ -104,7 +103,7 @@ export const stateFilesOf = (calls: FileCalls) => ({
       lengths[at] = NaN;
       if (text === undefined && !(name === "dir" && name in given)) continue;
       if (typeof text !== "string") throw configError("INVALID_OPTION", name, text, PackageRule.TEXT_STRING);
-      // Cut off, or with another character in place of half a surrogate pair, it would name another file.
+      // Cut off, or with half a surrogate pair replaced, it would name another file.
       const until = encode(text, texts, end);
       if (until === undefined) throw configError("INVALID_OPTION", name, text, Rule.A_PATH);
       lengths[at] = until - end;
@@ -124,22 +123,22 @@ export const stateFilesOf = (calls: FileCalls) => ({
   /** Opens the state file of the request in the frame. Returns the status. */
   open: ({ binding }: FrameAccess): number => calls.local(binding.frame),
 
-  /** Starts to open it on a thread of its own. Returns a ticket. */
+  /** Starts to open it on another thread. Returns a ticket. */
   openAsync: ({ binding }: FrameAccess): number => calls.localAsync(binding.frame),
 
   /** Resolves when `opened` has the result. It keeps the event loop running until then. */
   whenOpened: (ticket: number): Promise<void> => calls.whenOpened(ticket),
 
-  /** Ends the wait for the result: `whenOpened` resolves, and the file is closed, or will be when it is open. */
+  /** Ends the wait for the result: `whenOpened` resolves, and the file is closed as soon as it is open. */
   abandon: (ticket: number): void => calls.abandon(ticket),
 
-  /** The directory of the state files for which none is given, if the environment has one. */
+  /** The default directory of state files, if the environment has one. */
   defaultDir: (): string | null => calls.defaultDir(),
 
   /** Writes the result of `openAsync` into the frame. Returns the status. */
   opened: ({ binding }: FrameAccess, ticket: number): number => calls.opened(binding.frame, ticket),
 
-  /** Reads what the core knows about the state file. */
+  /** Reads the core's description of the state file. */
   file(port: FrameAccess, handle: number): StateFile {
     const status = calls.file(port.binding.frame, handle);
     if (status !== 0) throw port.error(status, undefined);
@@ -158,10 +157,10 @@ export const stateFilesOf = (calls: FileCalls) => ({
     };
   },
 
-  /** What the last refusal is about, for subjects that only state files have. */
+  /** The subject of the last refusal, if only state files have it. */
   subject: ({ numbers }: FrameAccess): string | undefined => SUBJECTS[numbers[Slot.SUBJECT] as number],
 
-  /** The error for a status that comes with a text, or that only state files have. */
+  /** The error for a status with a text, or for one that only state files have. */
   error(port: FrameAccess, code: ErrorCode | undefined, status: number, value: unknown, details?: ErrorDetails) {
     const { numbers } = port;
     const bytes = numbers[Slot.TEXT_BYTES] as number;

@@ -1,4 +1,4 @@
-/** Filling an array of the caller, which the native addon does without a copy. */
+/** Filling a caller's array: the native addon does it without a copy. */
 import type { ArrayCalls } from "../core/boundary.js";
 import { Slot } from "../generated/abi.js";
 import type { FillCall } from "./mint-call.js";
@@ -9,7 +9,7 @@ interface FrameAccess {
   readonly numbers: Float64Array;
 }
 
-/** Reserves up to `want` IDs for a call, and writes them into its array after those that it has. Returns the status, as `reserve`. */
+/** Reserves up to `want` IDs for a call, and appends them to those in its array. Returns the status, as `reserve`. */
 export function fillArray(
   { binding: { frame }, numbers }: FrameAccess,
   calls: ArrayCalls,

@@ -23,8 +23,7 @@ export interface Stats {
   readonly stalls: number;
   /** Milliseconds that calls have waited: by a clock for asynchronous calls, and what was asked for by those that block. */
   readonly waitedMs: number;
-  // The following are counted once for all generators of a copy of the package in a thread with the same layout, node
-  // id and lead.
+  // In each thread, generators of one copy of the package with the same layout, node id and lead share the following counts.
   /** How often a reading of the clock was earlier than the one before it. */
   readonly stepsBack: number;
   /** The largest of these steps back, in milliseconds. */
@@ -33,7 +32,7 @@ export interface Stats {
   readonly switches: number;
   /** The furthest that an ID was ahead of the clock, in milliseconds. */
   readonly worstLeadMs: number;
-  /** How many calls had to raise the ceiling of a state file first, and waited for the disk. */
+  /** How many calls first had to raise the ceiling of a state file, and waited for the disk. */
   readonly extensions: number;
 }
 
@@ -62,8 +61,8 @@ export interface Condition {
   /** Milliseconds until `endsAt`; 0 after it, and after `close()`. */
   readonly remainingMs: number;
   /**
-   * Problems to look at although IDs are issued, such as a time field that runs out within a year, a clock that is not
-   * trusted, or a node id on Cloudflare Workers that no lease guards.
+   * Problems to fix even while IDs are issued, such as a time field that ends within a year, an untrusted clock, or a node id on Cloudflare
+   * Workers without a lease.
    */
   readonly warnings: readonly string[];
   /** The state file, for a generator of `Snowflake.local()`. */
@@ -87,16 +86,16 @@ export function readCounts(port: Port | undefined, handle: number): CoreCounts {
   };
 }
 
-/** Whether this is a Worker of Cloudflare that a bundler gave the entry for browsers. */
+/** Whether this is a Cloudflare Worker with the entry for browsers, chosen by a bundler. */
 const isInWorker = (): boolean => globalThis.navigator?.userAgent === "Cloudflare-Workers";
 
-/** Whether this runs in a page of a browser or one of its workers, of which a person has several. They share nothing. */
+/** Whether this runs in a browser page or one of its workers. A user has several, and they share nothing. */
 const isInPage = (): boolean => "document" in globalThis || "importScripts" in globalThis || isInWorker();
 
-/** What this process is one of, if it is started several times with the same environment variables. */
+/** The kind of process, if several are started with the same environment variables. */
 function copiesHere(): string | undefined {
   try {
-    // Both have a channel to what started them. Others do not load the module.
+    // Both have a channel to their parent process. Others do not load the module.
     if (process.connected !== true) return undefined;
     if ((process.getBuiltinModule("node:cluster") as unknown as { readonly isWorker: boolean }).isWorker)
       return "the workers of node:cluster";
@@ -129,8 +128,8 @@ function copiesWarning(node: number | "none"): string | undefined {
 }
 
 /**
- * What is wrong with a static node id where a program runs in several places that share nothing, as far as that is known, and what
- * to do: in Node after a line break, since a warning of the process has it as `detail`. @internal
+ * The problem with a static node id if the program is known to run in several places that share nothing. What to do comes after a line
+ * break in Node, because a process warning has it as `detail`. @internal
  */
 export const staticNodeWarning = (node: number | "none"): string | undefined =>
   Host.FILES
@@ -141,11 +140,11 @@ export const staticNodeWarning = (node: number | "none"): string | undefined =>
         ? isolateWarning(node)
         : edgeWarning(node);
 
-/** Whether a call of a generator with a state file would wait for a process that raises the ceiling and does not get ready. @internal */
+/** Whether a call would wait for a process that is raising the ceiling of the state file and does not finish. @internal */
 export const isObstructed = ({ binding: { calls, frame } }: Port, handle: number, now: number): boolean =>
   CODES[calls.health(frame, handle, numberOrNaN(now))] === "LEASE_EXPIRED";
 
-/** The state of a generator that was closed: nothing is asked of the core, nor of the clock. @internal */
+/** The state of a closed generator, without asking the core or the clock. @internal */
 export const closedHealth = (refusal: FrazilError, { lastDate }: Plan, tickMs: number): Health => ({
   ok: false,
   refusal,
@@ -156,7 +155,7 @@ export const closedHealth = (refusal: FrazilError, { lastDate }: Plan, tickMs: n
 });
 
 /**
- * The state of a generator at a time. `staticNode`: its node id if nothing but the program keeps others from having it.
+ * The state of a generator at a time. `staticNode`: its node id, if only the program keeps others from using it.
  *
  * @internal
  */
@@ -171,7 +170,7 @@ export function readHealth(
 ): Health {
   const { calls, frame, files } = port.binding;
   const status = calls.health(frame, handle, numberOrNaN(now));
-  // All slots are read first: what follows may run user code, which could write into the frame.
+  // All slots are read first: later steps may run user code, which could write into the frame.
   const { numbers } = port;
   const endMs = numbers[Slot.END_MS] as number;
   const leadMs = numbers[Slot.LEAD_MS] as number;
@@ -184,7 +183,7 @@ export function readHealth(
   const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
   const wrong = staticNode === undefined ? undefined : staticNodeWarning(staticNode);
   if (wrong !== undefined) warnings.push(Host.FILES ? wrong.replace("\n", ". ") : wrong);
-  // The compiler does not see that there is a refusal exactly if the status is not 0.
+  // The compiler cannot see that there is a refusal exactly if the status is not 0.
   const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings } as Health;
   if (!Host.FILES || file === undefined) return health;
   const ahead = `the clock stepped ${file.distrustedMs} ms ahead, which is not followed until it has lasted 10 minutes`;

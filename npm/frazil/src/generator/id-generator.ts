@@ -4,8 +4,8 @@ import type { Snowflake } from "./snowflake.js";
 
 /**
  * A generator of IDs, wherever its node id comes from: of `new Snowflake()`, `Snowflake.local()`, `lease()`, `leased()`, `durable()` or
- * `seededIds()`, and of any layout unless one is named (`IdGenerator<"twitter">`). It has all that `Snowflake` has. Only `close()`
- * differs between them: that of a lease returns a promise.
+ * `seededIds()`, and of any layout unless one is named (`IdGenerator<"twitter">`). It has everything that `Snowflake` has. Only `close()`
+ * differs: with a lease it returns a promise.
  *
  * ```ts
  * import type { IdGenerator } from "frazil";
@@ -18,10 +18,10 @@ import type { Snowflake } from "./snowflake.js";
  * }
  * ```
  *
- * Code that needs a part of it can say so, and then a stub needs no more: `Pick<IdGenerator, "next">`. The plain numbers of a segment
- * are no IDs, and come as promises: their type is `SegmentNumbers` of `frazil/segment`.
+ * Code that needs only a part can say so, which keeps stubs small: `Pick<IdGenerator, "next">`. The numbers of a segment are not IDs, and
+ * come as promises: their type is `SegmentNumbers` of `frazil/segment`.
  */
 export interface IdGenerator<L extends LayoutInput = LayoutInput> extends Omit<Snowflake<L>, "close"> {
-  /** Closes the generator: later minting calls throw `CLOSED`. Await it, since that of a lease tells its store. */
+  /** Closes the generator: later minting calls throw `CLOSED`. Await it: with a lease it tells the store. */
   readonly close: () => void | Promise<void>;
 }

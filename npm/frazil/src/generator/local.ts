@@ -1,4 +1,4 @@
-/** What only `Snowflake.local()` has: its options, their checks, and the error where it is not available. */
+/** The parts of `Snowflake.local()` alone: its options, their checks, and the error where it is not available. */
 import { Host, wrongEntry } from "#binding";
 import { ConfigError, configError } from "../base/errors.js";
 import { unknownKey } from "../base/option-keys.js";
@@ -30,9 +30,8 @@ export const LOCAL_OPTIONS =
 export const NOT_LOCAL = "now, unshared, signal";
 
 /**
- * Throws for options that belong to other calls, for an `acceptUnprovenPlatform` that is no boolean, and for a `node` that
- * is `undefined`. A node id that is left out has a default, but `undefined` means that the caller read it from a place
- * that does not have it.
+ * Throws for options that belong to other calls, for a non-boolean `acceptUnprovenPlatform`, and for a `node` that is `undefined`. If
+ * `node` is left out, it has a default, but `undefined` means that the caller read it from a place where it is missing.
  */
 export function checkLocalOptions(given: Record<string, unknown>): void {
   for (const name of NOT_LOCAL.split(", ")) {

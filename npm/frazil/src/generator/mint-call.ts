@@ -2,19 +2,19 @@
 import { lengthOf } from "../base/arrays.js";
 
 /**
- * A call that mints, and its progress. The progress is kept here and not read from an error, because an error may come
- * from the user's clock and contain anything.
+ * A call that mints, and its progress. The progress is kept here instead of in an error, because an error may come from the user's clock
+ * and contain anything.
  */
 export interface MintCall<T = BigUint64Array | undefined> {
-  /** How long it may still block, in milliseconds. */
+  /** The time that it may still block, in milliseconds. */
   remainingMs: number;
-  /** The status of the core's answer to a call that came before and has no block, if there was one. It is not asked again for it. */
+  /** The status of an earlier call of the core that gave no block, if there was one. The core is not asked again. */
   answered: number | undefined;
   /** The array to fill, if there is one. */
   readonly target: T;
   /** The length of the target when the call began. */
   readonly length: number;
-  /** How many IDs the target has so far. */
+  /** The number of IDs in the target so far. */
   done: number;
   /** `#takenCount()` before the first of them. */
   takenBefore: number;

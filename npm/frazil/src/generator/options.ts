@@ -7,22 +7,25 @@ import type { LayoutInput, PartsOf } from "../layout/index.js";
 
 /**
  * The node id of a layout: a number, its decimal digits, or its parts by name, each a number or digits; `"none"` for a layout without a
- * node field. With digits `node: process.env.NODE_ID` works: a variable that is not set, or empty, is refused, as is any other text.
+ * node field. Digits allow `node: process.env.NODE_ID`: an unset or empty variable is refused, as is any other text.
  */
 export type NodeOption<L> = [PartsOf<L>] extends [never]
   ? "none"
   : number | string | undefined | { readonly [part in PartsOf<L>]: number | string | undefined };
 
 /**
- * The options of `new Snowflake()`, with any layout unless one is named. As the type of a constant it forgets which layout that is; with
- * `satisfies SnowflakeOptions` the constant keeps it, and the type of `node` follows.
+ * The options of `new Snowflake()`, with any layout unless one is named. A constant of this type loses its layout; with `satisfies
+ * SnowflakeOptions` it keeps the layout, and the type of `node` follows.
  */
 export interface SnowflakeOptions<L extends LayoutInput = LayoutInput> {
   /** The number of this machine (process). There is no default: two processes with the same node id issue equal IDs. */
   readonly node: NodeOption<L>;
   /** The layout of the bits. Default: `"default"` (time 41, node 10, sequence 12). */
   readonly layout?: L;
-  /** Another epoch for the layout, in Unix milliseconds or as a `Date`. A constant: an epoch that moves with each start is refused. */
+  /**
+   * Another epoch for the layout, in Unix milliseconds or as a `Date`. It must be a constant: an epoch that moves with each start is
+   * refused.
+   */
   readonly epochMs?: number | Date;
   /**
    * How far IDs may run ahead of the clock, 0 to 1000 ms. Default: 10; 0 if the start time of the process is unknown.
@@ -41,8 +44,8 @@ export interface SnowflakeOptions<L extends LayoutInput = LayoutInput> {
   readonly sequenceStart?: SequenceStart;
   /**
    * When the clock is read. Default: `"call"`, at each call, so the time in an ID is that of its call. `"turn"`: IDs that were reserved
-   * together are issued without reading the clock, until the running turn of the event loop ends or the program awaits something: faster
-   * where many IDs are minted in between, and the time in an ID may be as old as the turn. It changes `next()` and `nextString()` alone.
+   * together are issued without reading the clock until the turn of the event loop ends or the program awaits. That is faster for many IDs
+   * in one turn, and the time in an ID may be as old as the turn. It affects only `next()` and `nextString()`.
    */
   readonly freshness?: Freshness;
   /**
@@ -52,8 +55,8 @@ export interface SnowflakeOptions<L extends LayoutInput = LayoutInput> {
    */
   readonly unshared?: boolean;
   /**
-   * Replaces the clock, for tests and simulations. Returns Unix milliseconds. The generator has a state of its own, and
-   * its IDs may be equal to those of other generators.
+   * Replaces the clock, for tests and simulations. Returns Unix milliseconds. The generator has its own state, and its IDs may be equal to
+   * those of other generators.
    */
   readonly now?: () => number;
 }
@@ -62,8 +65,8 @@ export interface SnowflakeOptions<L extends LayoutInput = LayoutInput> {
 export interface LocalOptions<L extends LayoutInput = LayoutInput>
   extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {
   /**
-   * The node id. Default: the last one of the layout, for IDs that are never compared or stored with those of another machine. By
-   * default leases have the others. It is required if an orchestrator runs several machines or containers.
+   * The node id. Default: the last one of the layout, for IDs that are never compared or stored with those of another machine. By default,
+   * leases use the others. It is required if an orchestrator runs several machines or containers.
    */
   readonly node?: NodeOption<L>;
   /**
@@ -78,7 +81,7 @@ export interface LocalOptions<L extends LayoutInput = LayoutInput>
   readonly scope?: string;
   /** How far IDs may run ahead of the clock, 0 to 1000 ms. Default: 1000. */
   readonly maxLeadMs?: number;
-  /** How long opening may wait, for others that are attaching and until the first ID can be issued. Default: 3500 ms. */
+  /** How long opening may wait, for other processes that are attaching and for the first ID. Default: 3500 ms. */
   readonly startWaitMs?: number;
   /**
    * Accepts a file system that frazil does not know to be safe, by its name in the error `UNSUPPORTED_FILE_SYSTEM`. Set
@@ -86,8 +89,8 @@ export interface LocalOptions<L extends LayoutInput = LayoutInput>
    */
   readonly fileSystem?: string;
   /**
-   * Accepts a platform on which state files are not proven, where the call is `UNPROVEN_PLATFORM` otherwise. If locks,
-   * flushes or shared memory are different there, IDs can repeat. Set it for that platform alone, as the error shows.
+   * Accepts a platform on which state files are not proven, where the call otherwise fails with `UNPROVEN_PLATFORM`. If locks, flushes or
+   * shared memory differ there, IDs can repeat. Set it only for that platform, as the error shows.
    */
   readonly acceptUnprovenPlatform?: boolean;
 }
@@ -95,7 +98,7 @@ export interface LocalOptions<L extends LayoutInput = LayoutInput>
 /** The options of `Snowflake.localAsync()`. */
 export interface LocalAsyncOptions<L extends LayoutInput = LayoutInput> extends LocalOptions<L>, AsyncOptions {}
 
-/** When a generator reads the clock: at each call, or once for the IDs of a block, at most until the program awaits something. */
+/** When a generator reads the clock: at each call, or once for each block, at most until the program awaits. */
 export type Freshness = "call" | "turn";
 
 /** Where the sequence starts in a new tick. */
@@ -115,7 +118,7 @@ export const CONSTRUCTOR_OPTIONS =
 export const checkOptions = (given: unknown, known: string, ignored?: string): Record<string, unknown> =>
   checkKeys("INVALID_OPTION", "options", given, known, ignored) as Record<string, unknown>;
 
-/** The same of the constructor and `local()` on servers, with a hint for options that have their place elsewhere. @internal */
+/** The same for the constructor and `local()` on servers, with a hint for options that belong elsewhere. @internal */
 export function checkGenerator(given: unknown, known: string, ignored: string): Record<string, unknown> {
   try {
     return checkOptions(given, known, ignored);
@@ -127,7 +130,7 @@ export function checkGenerator(given: unknown, known: string, ignored: string): 
   }
 }
 
-/** What to do about an option whose name is known elsewhere. */
+/** The hint for an option that belongs elsewhere. */
 function misplacedHint(name: string | undefined, given: unknown, known: string): string | undefined {
   const isPart = (key: string) => /^(node$|worker|data_?cent)/i.test(key);
   if (name !== undefined && isPart(name) && Object.keys(given as object).filter(isPart).length > 1)

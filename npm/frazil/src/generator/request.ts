@@ -1,6 +1,5 @@
 /**
- * Requests to the core: what is written into the frame before a call, and the error of a request to open that was
- * refused.
+ * Requests to the core: the writes into the frame before a call, and the error if a request to open is refused.
  */
 import { Host } from "#binding";
 import { monotonicClock, processStartMs, wallClock } from "../base/clock.js";
@@ -17,8 +16,8 @@ import type { Layout, LayoutField } from "../layout/index.js";
 export const numberOrNaN = (value: unknown): number => (typeof value === "number" ? value : NaN);
 
 /**
- * Epochs that were in the future when a generator was made with them. Once they have come, they are within the time of the process, and
- * other generators may still have them. A program that invents one for each generator does not fill the memory.
+ * Epochs that were in the future when a generator was made with them. Once reached, they lie within the time of the process, and other
+ * generators may still use them. A program that invents one for each generator does not fill the memory.
  */
 const futureEpochs = /* @__PURE__ */ new Set<number>();
 const MAX_FUTURE_EPOCHS = 1000;
@@ -34,13 +33,13 @@ export function openRequest(
   const { maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart = "zero", layout: source = "" } = given;
   // An isolate of Cloudflare Workers has no start time: its `timeOrigin` is 0.
   const startMs = Host.ISOLATES || isPrivate ? NaN : processStartMs();
-  // The core refuses an epoch that the program took from its clock. That of a built-in layout is a constant, and is not compared.
+  // The core refuses an epoch that the program took from its clock. The epoch of a built-in layout is a constant, and is not compared.
   const isConstant =
     isPrivate || futureEpochs.has(epochMs) || (given["epochMs"] === undefined && typeof source === "string");
   const nowMs = isConstant ? NaN : numberOrNaN(wallClock());
   if (epochMs > nowMs && futureEpochs.size < MAX_FUTURE_EPOCHS) futureEpochs.add(epochMs);
-  // The clock may have been set since the start (in 1970 on a machine without a battery), so the age comes from one that never is. If
-  // the start is unknown, it was not after this call.
+  // The clock may have been set since the start (in 1970 on a machine without a battery), so the age comes from the monotonic clock. If the
+  // start is unknown, this call is its upper bound.
   const fromMs = Math.floor(nowMs - (startMs ? monotonicClock() : 0)) || nowMs;
   const pairs: (number | boolean)[] = [
     Slot.EPOCH_MS,
@@ -83,7 +82,8 @@ export function openRequest(
     fields.length,
   ];
   const put = (value: number) => putOwn(pairs, pairs.length, value);
-  // By no method and no spread: one that a program replaced could leave out a field, which would be that of the request before.
+  // Without methods or spread: a program could have replaced one, and it could leave out a field. Then the field of the last request would
+  // count.
   for (let at = 0; at < fields.length; at++) {
     const { kind, bits } = fields[at] as LayoutField;
     put(Slot.FIELDS + 2 * at);
@@ -101,17 +101,17 @@ export function writeRequest({ numbers }: Port, request: readonly (number | bool
 
 /** The value that a refusal is about. An option that was left out has its default. */
 function valueAtFault(field: string, code: ErrorCode, given: Record<string, unknown>, layout: Layout): unknown {
-  // It can be that of the layout, or be given as a `Date`.
+  // It can come from the layout, or be a `Date`.
   if (field === "epochMs") return layout.epochMs;
   const value = given[field];
   if (value !== undefined || code !== "STATE_CONFLICT") return value;
   if (field === "sequenceStart") return STARTS[0];
-  // Of `local()`: elsewhere a node id must be given.
+  // Only for `local()`: elsewhere a node id is required.
   if (field !== "node") return value;
   return layout.fields.some(({ kind }) => kind === "node") ? localNode(layout.plan().nodes) : "none";
 }
 
-/** What to do about a node id that comes from an environment variable, as most do. */
+/** The hint for a node id from an environment variable, the usual source. */
 function variableHint(code: ErrorCode, value: unknown): string {
   if (code === "NODE_REQUIRED") return "Is the environment variable set?";
   if (code !== "INVALID_NODE" || value === "none") return "";
@@ -123,7 +123,7 @@ function variableHint(code: ErrorCode, value: unknown): string {
     : `A string must have decimal digits only.${Host.FILES ? " Of a pod: lease(store, { node: preferredNode() })." : ""}`;
 }
 
-/** What to do about a value of another type, for a refusal that asks for a number. */
+/** The hint for a value of another type where a number is required. */
 const typeHint = (value: unknown): string =>
   typeof value === "string" || typeof value === "bigint" ? `Pass a number, not a ${typeof value}.` : "";
 
@@ -149,7 +149,7 @@ export function nodeRefusal(error: FrazilError): FrazilError {
 export function openRefusal(port: Port, status: number, given: Record<string, unknown>, layout: Layout): FrazilError {
   const code = CODES[status] as ErrorCode;
   const { subject } = port;
-  // Of a state file: elsewhere the clock is read when IDs are minted.
+  // Only for state files: elsewhere the clock is read when IDs are minted.
   const isClock = Host.FILES && code === "CLOCK_BEFORE_EPOCH";
   const error = port.error(
     status,

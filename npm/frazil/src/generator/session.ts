@@ -1,6 +1,6 @@
 /**
- * What bounds a generator from outside: a lease (`frazil/lease`) or a ceiling (`durable()`). `Snowflake` calls these. Types only: the
- * entry `frazil` contains nothing of timers and stores.
+ * An outside bound on a generator: a lease (`frazil/lease`) or a ceiling (`durable()`). `Snowflake` calls these. Types only: the entry
+ * `frazil` contains no timers or stores.
  */
 import type { FrazilError } from "../base/errors.js";
 import type { Answers, Port } from "../core/port.js";
@@ -8,43 +8,43 @@ import type { Answers, Port } from "../core/port.js";
 /** Marks a session, which the constructor of `Snowflake` takes as a second argument. @internal */
 export const SESSION = /* @__PURE__ */ Symbol.for("frazil.session");
 
-/** What a generator gives its session. @internal */
+/** The part of a generator that its session sees. @internal */
 export interface Minting {
   readonly port: Port;
   readonly handle: number;
-  /** Sets the node id that is held, and drops the block of reserved IDs. */
+  /** Sets the held node id, and drops the block of reserved IDs. */
   changed(node: number | undefined): void;
 }
 
 /** @internal */
 export interface Session {
   readonly [SESSION]: true;
-  /** What refusals of calls that mint say, where that differs. */
+  /** The answers of refused minting calls, where they differ. */
   readonly answers?: Answers;
-  /** What the error after `close()` says besides. */
+  /** Further text for the error after `close()`. */
   readonly closed?: string;
-  /** The time for IDs. It decides how long a block is used. */
+  /** The time for IDs. It limits how long a block is used. */
   readonly clock: () => number;
   /** Opens the generator. `write` writes the rest of the request into the frame. Returns the status. */
   open(port: Port, write: () => void): number;
   /** The generator is open. */
   opened(minting: Minting): void;
-  /** Reads what the call that follows needs, which may run code of the user. `reserveAtMs`: the time at which IDs are reserved next. */
+  /** Reads the input of the next call, which may run user code. `reserveAtMs`: the time at which IDs are reserved next. */
   read(reserveAtMs?: number): void;
-  /** Writes what was read into the frame. Runs no code of the user. */
+  /** Writes that input into the frame. Runs no user code. */
   write?(numbers: Float64Array): void;
   /**
-   * Where only calls renew, has the store asked if that is due. Resolves when the store has answered, or after the time of an
-   * attempt, or after `limitMs`, to how long that was; `undefined` if there is nothing to wait for.
+   * Where only calls renew, asks the store if a renewal is due. Resolves to the time waited: until the store answers, an attempt times out,
+   * or `limitMs` is over. `undefined` if there is nothing to wait for.
    */
   renewIfDue?(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined;
   /** A call was refused. */
   refused?(error: FrazilError): void;
   /**
-   * How long an asynchronous call waits before it tries again, if it may wait `limitMs`; `retryMs` for a refusal that the
-   * session has nothing to do with.
+   * The pause of an asynchronous call before its next try, if it may wait `limitMs`; `retryMs` for a refusal that does not concern the
+   * session.
    */
   retryMs?(error: FrazilError, retryMs: number, limitMs: number): number;
-  /** Waits because of a refusal, at most until the session has changed. Resolves to how long that was, in milliseconds. */
+  /** Waits after a refusal, at most until the session has changed. Resolves to the time waited, in milliseconds. */
   readonly wait?: (ms: number, signal: AbortSignal | undefined, refusal: FrazilError) => Promise<number>;
 }

@@ -1,7 +1,6 @@
 /**
  * `Snowflake`: the class that callers use. It keeps a block of reserved IDs, waits, and counts. The core decides which
- * IDs may be issued. The block and its cursor are private fields of the class, so that `next()` is one chain of
- * comparisons and one array read.
+ * IDs may be issued. The block and its cursor are private fields of the class, so `next()` is one chain of comparisons and one array read.
  *
  * One long file: a private field cannot be shared between files, and a third of the lines document the public API.
  */
@@ -63,20 +62,20 @@ const OPEN_LOCAL = Symbol();
 /** Tells the constructor to start opening a state file on another thread. */
 const OPEN_LOCAL_ASYNC = Symbol();
 
-/** Asks for an ID at once: `undefined` in place of a wait or an error of the core. A symbol, since a program may pass `next` to `map`. */
+/** Asks for an ID at once: `undefined` instead of a wait or an error of the core. A symbol, because a program may pass `next` to `map`. */
 const AT_ONCE = Symbol();
 /** The same, but not while another process has the lock of the state file. */
 const UNOBSTRUCTED = Host.FILES ? Symbol() : AT_ONCE;
 
-/** How many bits a number holds exactly. */
+/** The bits that a number holds exactly. */
 const NUMBER_BITS = 53;
 
-/** Whether the program was warned about a static node id where it runs in several places that share nothing. */
+/** Whether the program was warned about a static node id in several places that share nothing. */
 let isWarned = false;
 
 /**
- * Has `end` called when the running turn ends, each time that it is called. By `await`, which no fake timers replace; in a vm context of
- * Node also by a tick, which is not of the context: its microtasks may wait for its next script (`microtaskMode: "afterEvaluate"`).
+ * Each call schedules `end` for the end of the current turn. It uses `await`, which no fake timers replace. In a vm context of Node it also
+ * uses a tick from outside: microtasks of the context may wait for its next script (`microtaskMode: "afterEvaluate"`).
  */
 function endOfTurn(end: () => void): () => Promise<void> {
   const { process } = globalThis;
@@ -95,12 +94,12 @@ function endOfTurn(end: () => void): () => Promise<void> {
 /** 2^32. */
 const TWO_32 = 0x1_0000_0000;
 
-/** In place of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
+/** Instead of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
 const min = (a: number, b: number): number => (a < b ? a : b);
 
 /**
- * Captured at load: a subclass of `Layout` that overrides them does not change the layout or node id that is checked. A bundler
- * keeps destructuring, and with it `Layout` in every bundle, but drops these calls.
+ * Captured at load: a subclass of `Layout` that overrides them does not change the checked layout or node id. Destructuring would keep
+ * `Layout` in every bundle; bundlers drop these calls.
  */
 const method = <K extends keyof Layout>(name: K): Layout[K] => Layout.prototype[name];
 const joinNode = /* @__PURE__ */ method("joinNode");
@@ -111,8 +110,8 @@ const withChanges = /* @__PURE__ */ method("with");
  * Mints Snowflake IDs.
  *
  * All generators with the same layout and node id in one process share one state, so a new generator for each request
- * is correct. If `layout.plan().ordered` is true, the IDs of one generator strictly increase. Every method can be
- * called detached from the object, so a method of a subclass with its name is ignored: wrap a generator instead.
+ * is correct. If `layout.plan().ordered` is true, the IDs of one generator strictly increase. Every method can be called detached from the
+ * object, so a subclass cannot override one: wrap a generator instead.
  *
  * ```js
  * const ids = new Snowflake({ node: 7 });
@@ -127,11 +126,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   static readonly #printed = Host.ISOLATES
     ? /* @__PURE__ */ hideName(this)
     : /* @__PURE__ */ printOnly(this, ["layout", "node", "backend"]);
-  /** The connection to the core, for `frazil/segment`. A method, since a static field keeps the class in every bundle. @internal */
+  /** The connection to the core, for `frazil/segment`. A method, because a static field would keep the class in every bundle. @internal */
   static port(): Port {
     return sharedPort(load);
   }
-  /** What the bits mean. */
+  /** The meaning of the bits. */
   readonly layout: Layout<PartsOf<L>>;
   #node: number | undefined;
   /** The lease that the node id comes from. Absent for a static node id and for a state file. */
@@ -149,9 +148,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly #isLocal: boolean = false;
   /** Whether only the program keeps others from having the node id. */
   readonly #isStatic: boolean;
-  /** How many bits an ID has at most. */
+  /** The most bits that an ID has. */
   readonly #bits: number;
-  /** How long to wait before the first ID, in milliseconds. */
+  /** The wait before the first ID, in milliseconds. */
   #startWaitMs = 0;
   #maxBlock = 1;
   #maxWaitMs = 0;
@@ -163,23 +162,26 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   // The block of reserved IDs: `#ids` from `#cursor` to `#end`. Valid while the clock is in `[#fromMs, #untilMs)`.
   #ids = new Ids(0);
   #capacity = 0;
-  /** With `freshness: "turn"`: whether the block serves without a look at the clock, until a microtask ends that. */
+  /** With `freshness: "turn"`: whether the block serves without reading the clock, until a microtask ends that. */
   #isOfThisTurn: boolean | undefined;
   #cursor = 0;
   #end = 0;
   #blockSize = 0;
-  // Doubles from the beginning, since V8 throws away what it compiled for a class when a field of integers becomes one of doubles.
+  // Doubles from the start: V8 discards the compiled code of a class when an integer field becomes a double.
   #fromMs = NaN;
   #untilMs = NaN;
-  /** Where the first of the line slots is, as a slot of the frame; 0 if there are none. See `#nextByLine`. */
+  /** The index of the first line slot, as a slot of the frame; 0 if there are none. See `#nextByLine`. */
   #line = 0;
   /** The line of a generator on the addon; `null` until a call needs it, and `undefined` if there is none. See `swap-line.ts`. */
   #swap: SwapLine | null | undefined;
   /** `#nextByClock` or `#nextByLine`. */
   #nextOne: (how?: unknown) => bigint | undefined;
-  /** Whether `#nextByCore` may call the core: not after `close()`, nor where a lease has to be asked first. */
+  /** Whether `#nextByCore` may call the core: not after `close()`, and not if a lease must be asked first. */
   #asksAlone = false;
-  /** At this time `next()` reserves a block and mints no ID alone: one was minted alone at it, or a call was refused. NaN: at none. */
+  /**
+   * At this time `next()` reserves a block instead of a single ID, because it has minted a single ID at this time, or a call was refused.
+   * NaN if there is no such time.
+   */
   #reserveAtMs = NaN;
 
   // Views of the frame, read before the last reservation. Reading them again after it could run user code.
@@ -191,11 +193,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   #lastRefusal: FrazilError | undefined;
   #lastRetryMs = Infinity;
-  /** What the core answered. */
+  /** The status from the core. */
   #lastStatus = 0;
   /** The time of the call. */
   #lastRefusedAtMs: unknown;
-  /** How long the call had waited since the clock moved. */
+  /** The wait of the call since the clock moved. */
   #lastStoodMs = 0;
 
   /** IDs that were minted without a block. */
@@ -203,7 +205,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /** IDs that were reserved in blocks, and how often. */
   #reserved = 0;
   #dropped = 0;
-  /** IDs that aborted calls took and gave back. They are issued by later calls, or dropped. */
+  /** IDs that aborted calls gave back. Later calls issue them, or they are dropped. */
   #returned = 0;
   #reservations = 0;
   #rechecks = 0;
@@ -258,7 +260,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         await untilAborted(opened, signal);
         if (ids.#startWaitMs > 0) await sleep(ids.#startWaitMs, signal);
       } catch (error) {
-        // An opening that has not ended must not hold the event loop. A file that is open already is closed here.
+        // An unfinished opening must not hold the event loop. If the file is already open, this closes it.
         (ids.#port as Port).binding.files?.abandon(ids.#ticket);
         opened.then(ids.close, () => {});
         throw error;
@@ -321,7 +323,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     try {
       port = sharedPort(load);
     } catch (error) {
-      // A lease is not asked for where nothing can be minted.
+      // Where nothing can be minted, no lease is requested.
       if (session || !(error instanceof FrazilError) || error.code !== "WASM_UNAVAILABLE") throw error;
       this.#unavailable = error;
       return;
@@ -356,7 +358,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     } else {
       write();
       this.#finishOpen(calls.open(frame), given);
-      // Once in a process, an isolate or a frame: what it says is true of the program.
+      // Once in a process, an isolate or a frame, because it concerns the program.
       const wrong = this.#isStatic && !isWarned ? staticNodeWarning(this.#node ?? "none") : undefined;
       if (wrong !== undefined) {
         isWarned = true;
@@ -366,7 +368,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         } else console.warn(`frazil: ${wrong}`);
       }
     }
-    // The node id of a lease is no other generator's, whatever the backend.
+    // No other generator has the node id of a lease, whatever the backend.
     if (Host.THREADS && backend === "wasm" && !unshared && !this.#isPrivate && !session) markProcess();
   }
 
@@ -411,8 +413,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /**
-   * The node id as one number; `undefined` for a layout without a node field. That of a lease can change, and is
-   * `undefined` while none is held.
+   * The node id as one number; `undefined` for a layout without a node field. With a lease it can change, and is `undefined` while no lease
+   * is held.
    */
   get node(): number | undefined {
     return this.#node;
@@ -433,7 +435,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   declare readonly next: () => bigint;
 
   /**
-   * `next` on the addon, and of a generator without a line. It is small enough to become a part of the caller's loop, which `swapOne` and
+   * `next` on the addon, and for a generator without a line. It is small enough to be inlined into the caller's loop; `swapOne` and
    * `#nextByLine` are not.
    */
   readonly #nextByClock = Host.FILES
@@ -463,10 +465,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (now < this.#untilMs && now >= this.#fromMs) {
       if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
     } else if (typeof now === "number" && (!Host.MOVING_CLOCK || now !== this.#reserveAtMs)) {
-      // One ID in a tick of which the state has issued none, without a call of the core: the rule is `crates/core/src/mint/line.rs`, and
-      // `crates/core/src/abi/line.rs` says what is where. No other thread has this memory, and no user code runs in here. In a function
-      // of its own it would be optimised apart from the rest, and some thousand calls later. V8 would compare a bigint with a number,
-      // and compute a remainder, by a call of its runtime.
+      // The first ID of a tick, without a call of the core. The rule is in `crates/core/src/mint/line.rs`, the memory layout in
+      // `crates/core/src/abi/line.rs`. No other thread has this memory, and no user code runs here. As a separate function it would be
+      // optimised later, after some thousand calls. No bigint comparison and no remainder: V8 calls its runtime for both.
       let id: bigint | undefined;
       const at = this.#line;
       if (at !== 0) {
@@ -479,8 +480,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         const first = tick * (doubles[at + 3] as number);
         // The halves of the word, and after them those of the start and the end of the window.
         const state = doubles[at + 7] as number;
-        // False if there is no line, or if the memory has grown. The first comparison is exact, since a difference below 2^53 is. Times
-        // from 2^53 on are rounded, and remain beyond all ticks. If the clock went back, the core is called, which counts it.
+        // False if there is no line, or if the memory has grown. The first comparison is exact, because differences below 2^53 are. Times
+        // from 2^53 on are rounded, but remain beyond all ticks. If the clock went back, the core is called and counts it.
         if (
           (words[state] as number) <= first - (words[state + 1] as number) * TWO_32 &&
           (doubles[at + 8] as number) <= now &&
@@ -489,7 +490,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           (words[state + 3] as number) * TWO_32 + (words[state + 2] as number) <= startMs &&
           (words[state + 5] as number) * TWO_32 + (words[state + 4] as number) >= endMs
         ) {
-          // What is stored is taken modulo 2^32. The first word of a tick is even.
+          // Stored values are taken modulo 2^32. The first word of a tick is even.
           words[state] = first | 1;
           words[state + 1] = first / TWO_32;
           doubles[at + 8] = now;
@@ -500,7 +501,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         }
       }
       if (id !== undefined) {
-        // Not by a call: what runs once in a millisecond stays interpreted for a thousand calls.
+        // Inlined, because code that runs once in a millisecond stays interpreted for a thousand calls.
         if (this.#untilMs > 0) this.#dropBlock();
         if (Host.MOVING_CLOCK) this.#reserveAtMs = now;
         this.#alone++;
@@ -518,7 +519,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       const { binding, wholes } = this.#port as Port;
       answered = binding.calls.reserve(binding.frame, this.#handle, now, 1, false);
       const id = answered === 0 ? wholes[0] : undefined;
-      // Absent also if the memory has grown: `#reserve` finds it again, and the ID.
+      // Also absent if the memory has grown: `#reserve` then finds the memory and the ID.
       if (id !== undefined) {
         if (this.#untilMs > 0) this.#dropBlock();
         this.#reserveAtMs = now;
@@ -544,8 +545,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /**
-   * After a call of the core: reads the window of the line again, or finds the line, for the calls that follow. Not before
-   * its 65th call, unless the line is shared: see `docs/internals/design.md`.
+   * After a call of the core: reads the window of the line again, or finds the line, for later calls. Unless the line is shared, only from
+   * the 65th call on: see `docs/internals/design.md`.
    */
   #readLine(): void {
     if (Host.FILES) {
@@ -562,9 +563,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * Fills the array with IDs, with one call into the core for every 4096.
    *
    * @throws the errors of `next`. If the call fails midway, the error has `issued`: that many IDs at the start of the
-   * array are valid and are never issued again. `SEQUENCE_EXHAUSTED` with `maxCount` if the length exceeds what the
-   * full lead and the full wait allow; then no ID is issued. `INVALID_ARGUMENT` if the argument is not a BigUint64Array
-   * of at most 1,048,576 elements, or if the clock transfers or shortens the array.
+   * array are valid and are never issued again. `SEQUENCE_EXHAUSTED` with `maxCount` if the length exceeds the full lead and the full wait;
+   * then no ID is issued. `INVALID_ARGUMENT` if the argument is not a BigUint64Array of at most 1,048,576 elements, or if the clock
+   * transfers or shortens the array.
    */
   readonly fill = (target: BigUint64Array): BigUint64Array => {
     this.#checkTarget(target);
@@ -578,7 +579,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   readonly nextMany = (count: number): bigint[] => this.#mintMany(count, false);
 
-  /** An array of `count` IDs as decimal text, at most as many as of `nextMany`. Throws the errors of `fill`. */
+  /** An array of `count` IDs as decimal text, with the limit of `nextMany`. Throws the errors of `fill`. */
   readonly nextManyStrings = (count: number): string[] => this.#mintMany(count, true);
 
   /** The next ID. Waits up to `maxAsyncWaitMs` without blocking the event loop. Rejects with the errors of `next`. */
@@ -586,7 +587,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const signal = signalOf(options);
     signal?.throwIfAborted();
     const renewal = this.#session?.renewIfDue?.(signal, this.#maxAsyncWaitMs);
-    // Without a closure and a second promise, since most calls wait for nothing.
+    // Without a closure and a second promise, because most calls do not wait.
     let isRefused = renewal === undefined;
     const first = isRefused ? this.#nextOne(AT_ONCE) : undefined;
     if (first !== undefined) return first;
@@ -600,13 +601,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   };
 
   /**
-   * The next ID, or `undefined` if there is none now: where `next` would wait, or throw an error that is `retryable`. It never waits;
-   * with a state file it may flush the disk, as any call. Throws the other errors of `next`.
+   * The next ID, or `undefined` if `next` would wait or throw a `retryable` error. It never waits; with a state file it may flush the disk,
+   * as any call. Throws the other errors of `next`.
    */
   readonly tryNext = (): bigint | undefined => {
     const id = this.#nextOne(UNOBSTRUCTED);
-    // A refusal of the clock that says when to retry is retryable, and no lease has to hear of it (`Session.refused`): an error
-    // would take most of the time of the call.
+    // A refusal of the clock with a retry time is retryable, and no lease needs to know (`Session.refused`). Making an error would take
+    // most of the time of the call.
     if (id !== undefined || this.#lastRetryMs < Infinity) return id;
     const error = this.#refusal();
     if (error.retryable) return undefined;
@@ -639,8 +640,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /**
    * Fills the array. Waits up to `maxAsyncWaitMs` in all without blocking the event loop. Rejects with the errors of
-   * `fill`, and with `INVALID_ARGUMENT` if the array is transferred or shortened meanwhile: the `issued` IDs that it
-   * had are never issued again.
+   * `fill`, and with `INVALID_ARGUMENT` if the array is transferred or shortened in the meantime: the `issued` IDs that it had are never
+   * issued again.
    */
   readonly fillAsync = async (target: BigUint64Array, options?: AsyncOptions): Promise<BigUint64Array> => {
     const signal = signalOf(options);
@@ -700,7 +701,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     );
   };
 
-  /** Whether the next process knows nothing of the IDs that exist: no file and no store does. */
+  /** True if no file or store remembers these IDs after the process exits. */
   #isForgotten(): boolean {
     return !this.#session && !(Host.FILES && this.#isLocal);
   }
@@ -711,7 +712,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   readonly close = (): void => {
     if (this.#closed) return;
-    // First: a module that a stack overflow has stopped has no counters.
+    // First, because after a stack overflow the stopped module has no counters.
     this.#line = 0;
     if (Host.FILES) this.#swap = undefined;
     const counts = this.#coreCounts();
@@ -742,21 +743,21 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /**
-   * Whether the block has an ID left for this time. For a time that is not a number the answer is no, and the core
-   * refuses it: comparing it could run user code.
+   * Whether the block has an ID left for this time. False for a time that is not a number, which the core refuses: comparing it could run
+   * user code.
    */
   #hasIdAt(now: number): boolean {
     return typeof now === "number" && now >= this.#fromMs && now < this.#untilMs && this.#cursor < this.#end;
   }
 
-  /** How many IDs all calls have taken from the block or directly from the core. It never decreases. */
+  /** The number of IDs that all calls have taken from the block or directly from the core. It never decreases. */
   #takenCount(): number {
     return this.#alone + this.#reserved - (this.#end - this.#cursor) - this.#dropped + this.#returned;
   }
 
   /**
-   * Reserves a new block and takes its first ID; `undefined` if the core refuses. If the previous block was used up while it was valid, the
-   * new one is twice as large, up to `#maxBlock`. At `#reserveAtMs` it has two IDs. Otherwise it has one.
+   * Reserves a new block and takes its first ID; `undefined` if the core refuses. If the previous block was used up while valid, the new
+   * one is twice as large, up to `#maxBlock`. Otherwise it has two IDs at `#reserveAtMs`, and one at any other time.
    */
   #refill(now: number, waitMs: number, answered?: number): bigint | undefined {
     const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#cursor === this.#end;
@@ -824,8 +825,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /**
-   * Fills the rest of the target: first from the block, then directly from the core. An error says how many IDs it has, also one that
-   * a clock made, which may have the count of another call.
+   * Fills the rest of the target: first from the block, then directly from the core. Every error gets the number of IDs, even one from a
+   * clock, which may have the count of another call.
    */
   #fill(call: FillCall): void {
     try {
@@ -839,7 +840,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           this.#copyToTarget(call, this.#ids, at, count);
         } else {
           const count = this.#reserve(min(call.length - call.done, Frame.IDS), now, call);
-          // Thrown outside, since throwing it twice would take a third of the time of the refusal.
+          // Thrown outside, because throwing twice would take a third of the time of the refusal.
           if (count === 0) break;
           this.#dropBlock();
           // The addon has written them into the target.
@@ -921,8 +922,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /**
-   * Restores the IDs of an aborted call only if no other call took an ID since its first one. Otherwise the order would
-   * break. Nor does it restore those of a node id that a lease no longer has, or where no block may be kept.
+   * Restores the IDs of an aborted call only if no other call took an ID since its first one. Otherwise the order would break. It drops IDs
+   * if the lease no longer has their node id, or if no block may be kept.
    */
   #giveBack(call: FillCall): void {
     const { target, done } = call;
@@ -933,7 +934,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     else this.#dropped += done;
   }
 
-  /** Throws for a count that is invalid, or that exceeds what the full lead and the full wait allow. */
+  /** Throws for a count that is invalid, or that exceeds the full lead and the full wait. */
   #checkCount(count: number, waitMs = Host.BLOCKS && canBlock() ? this.#maxWaitMs : 0, hint?: string): void {
     const port = this.#requirePort();
     const status = port.binding.calls.admit(port.binding.frame, this.#handle, numberOrNaN(count), waitMs);
@@ -970,14 +971,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /**
    * Reserves IDs and returns how many: at least one. They are in `#frame`, or, if the call has a target and the addon fills arrays, in
-   * the target. If the core refuses and the host can block, it waits as long as the call still may. Otherwise it returns 0, and
-   * `#refusal` makes the error, because V8 leaves a function interpreted whose calls throw, and walks over its frame if the error is made
-   * in it.
+   * the target. If the core refuses and the host can block, it waits as long as the call still may. Otherwise it returns 0, and `#refusal`
+   * makes the error: V8 leaves a function interpreted if its calls throw, and an error made here would walk over its frame.
    */
   #reserve(want: number, nowMs: number, call: MintCall): number {
     let now = nowMs;
     let confirmed = false;
-    /** How long this call has waited since the clock moved. */
+    /** The wait of this call since the clock moved. */
     let stoodMs = 0;
     for (;;) {
       this.#session?.read(now);
@@ -1008,7 +1008,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         this.#rechecks++;
         confirmed = true;
       } else {
-        // The core refuses for a lease as well, for which the session waits, and the core knows no time.
+        // The core also refuses for a lease. Then the session waits, and the core knows no time.
         const isOfClock = status >= First.ClockError && status < First.LeaseError;
         const retryMs = (isOfClock && this.#numbers[Slot.RETRY_AFTER_MS]) || Infinity;
         this.#lastRetryMs = retryMs;
@@ -1020,7 +1020,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           confirmed = false;
           const shownMs = now;
           now = this.#clock();
-          // No comparison of objects, which runs code of the user.
+          // No comparison of objects, which could run user code.
           stoodMs = now === shownMs ? stoodMs + retryMs : 0;
           continue;
         }
@@ -1036,14 +1036,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     }
   }
 
-  /** The error for what the core refused last. No user code may have run since. */
+  /** The error for the last refusal by the core. No user code may have run since. */
   #refusal(): FrazilError {
     const status = this.#lastStatus;
     const retryMs = this.#lastRetryMs;
     const answers = this.#session?.answers;
     let error =
       retryMs < LONG_WAIT_MS && !(Host.BLOCKS && this.#lastStoodMs) && !(this.#clock === wallClock && isFaked())
-        ? // The frequent refusal, of which the core says only when to retry: it has no rule and no text.
+        ? // The frequent refusal, with only a retry time from the core: it has no rule and no text.
           retryError(CODES[status] as ErrorCode, (answers?.[3] ?? MEANINGS)[status], retryMs)
         : (this.#port as Port).error(
             status,
@@ -1056,7 +1056,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           );
     if (Host.FILES && this.#isLocal && error.code === "CLOCK_BACKWARD" && retryMs >= LONG_WAIT_MS) {
       const port = this.#port as Port;
-      // Not before: what is read here is written over the refusal in the frame.
+      // Not earlier: this call overwrites the refusal in the frame.
       const aheadMs = port.binding.files?.file(port, this.#handle).distrustedMs ?? 0;
       if (aheadMs > 0) error = retryError(error.code, distrustText(this.#lastRefusedAtMs as number, aheadMs), retryMs);
     }
@@ -1066,6 +1066,6 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 }
 
-/** Outside the class, since a bundler renames a class that refers to itself, and stack traces would show that name. */
+/** Outside the class: bundlers rename a class that refers to itself, and stack traces would show that name. */
 const openLocal = <L extends LayoutInput>(options: unknown, kind: symbol): Snowflake<L> =>
   Reflect.construct(Snowflake, [options, kind]) as Snowflake<L>;

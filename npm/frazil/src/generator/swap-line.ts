@@ -1,13 +1,13 @@
 /**
  * The line of a generator on the native addon: numbers of the core, and the memory of a state that threads and processes share. See
- * `crates/core/src/abi/line.rs`. Nothing here runs code of the program: it could reach that memory.
+ * `crates/core/src/abi/line.rs`. Nothing here runs user code, which could reach that memory.
  */
 import { Host } from "#binding";
 import { Doubles, Halves, Ids } from "../base/arrays.js";
 import { LinePart } from "../core/boundary.js";
 import type { Port } from "../core/port.js";
 
-/** Captured at load: what a program puts in their place would get the memory. */
+/** Captured at load: a replacement by the program would get the memory. */
 const swap = Host.FILES ? Atomics.compareExchange : (undefined as never);
 const load = Host.FILES ? Atomics.load : (undefined as never);
 const toNumber = Number;
@@ -18,7 +18,7 @@ const eight = /* @__PURE__ */ new ArrayBuffer(8);
 const whole = /* @__PURE__ */ new Ids(eight);
 const halves = /* @__PURE__ */ new Halves(eight);
 
-/** What is constant as long as the state is the generator's, and its window as it was read last. */
+/** The constants of the generator's current state, and the last reading of its window. */
 export interface SwapLine {
   readonly epochMs: number;
   readonly tickMs: number;
@@ -28,7 +28,7 @@ export interface SwapLine {
   readonly idStep: number;
   readonly nodeLow: number;
   readonly nodeHigh: number;
-  /** What the clock showed last, here or in a call of the core. */
+  /** The last reading of the clock, here or in a call of the core. */
   readonly seenMs: Float64Array;
   readonly word: BigUint64Array;
   readonly window: BigUint64Array;
@@ -39,16 +39,16 @@ export interface SwapLine {
   untilMs: number;
 }
 
-/** The lines of handles that generators share, which are never released. */
+/** The lines of shared handles, which are never released. */
 export const sharedLines: Record<number, SwapLine> = /* @__PURE__ */ Object.create(null);
 
-/** The line of a handle; `undefined` if there is none, or if the host gives JavaScript no memory of others. */
+/** The line of a handle; `undefined` if there is none, or if the host gives JavaScript no foreign memory. */
 export function swapLineOf(
   { binding: { frame, lines } }: Port,
   handle: number,
   isShared: boolean,
 ): SwapLine | undefined {
-  // Not by a list: its methods and iterator are the program's.
+  // Not as a list: the program can replace its methods and iterator.
   const slots = lines?.lineMemory(frame, handle, LinePart.SLOTS);
   const word = lines?.lineMemory(frame, handle, LinePart.WORD);
   const window = lines?.lineMemory(frame, handle, LinePart.WINDOW);
@@ -76,7 +76,7 @@ export function swapLineOf(
   return line;
 }
 
-/** Reads the window again: another generator, thread or process, or the answer of a store, may have moved it. */
+/** Reads the window again: another generator, thread or process, or a store's answer, may have moved it. */
 export function readWindow(line: SwapLine): void {
   line.from = load(line.window, 0);
   line.until = load(line.window, 1);
@@ -86,8 +86,8 @@ export function readWindow(line: SwapLine): void {
 }
 
 /**
- * One ID in a tick of which the state has issued none, without a call of the core: the rule is `crates/core/src/mint/line.rs`. Threads and
- * processes have the word as well, so it is swapped. `undefined` where the line has no answer, or another one was faster.
+ * The first ID of a tick, without a call of the core: the rule is in `crates/core/src/mint/line.rs`. Threads and processes share the word,
+ * so it is swapped. `undefined` if the line has no answer, or if the swap was lost.
  */
 export function swapOne(line: SwapLine, now: number): bigint | undefined {
   const { seenMs, word, window } = line;
@@ -96,19 +96,19 @@ export function swapOne(line: SwapLine, now: number): bigint | undefined {
   const before = word[0] as bigint;
   const first = tick * line.wordStep;
   whole[0] = before;
-  // Each comparison is false for what is no number. If the clock went back, the core is called, which counts it.
+  // Each comparison is false for anything but a number. If the clock went back, the core is called and counts it.
   const isDue =
     startMs <= now &&
     (seenMs[0] as number) <= now &&
     line.fromMs <= startMs &&
     startMs + line.tickMs <= line.untilMs &&
-    // Rounded, a word that is as large as the first one of the tick is not smaller.
+    // Even if rounded, a word as large as the first one of the tick is not smaller.
     (halves[1] as number) * 2 ** 32 + (halves[0] as number) < first;
   if (!isDue) return undefined;
-  // What is stored is taken modulo 2^32. The first word of a tick is even.
+  // Stored values are taken modulo 2^32. The first word of a tick is even.
   halves[0] = first | 1;
   halves[1] = first / 2 ** 32;
-  // The window once more: a state file may have begun anew, or be overwritten, and then this ID is another one's.
+  // The window again: if the state file has begun anew or was overwritten, this ID belongs to someone else.
   if (
     swap(word, 0, before, whole[0] as bigint) !== before ||
     load(window, 0) !== line.from ||

@@ -20,7 +20,7 @@ export function split(id: bigint): Uint32Array {
 export interface Span {
   /** The largest value of the number. */
   readonly max: number;
-  /** The position of the lowest bit. With several runs, that of the most significant run. */
+  /** The position of the lowest bit. With several runs: of the most significant run. */
   readonly shift: number;
   /** The runs of adjacent bits, the least significant first, if there is more than one. */
   readonly runs: readonly Span[] | undefined;
@@ -34,7 +34,7 @@ export function spanOf(shift: number, bits: number): Span {
   // Shifts are modulo 32, so `shift` is correct for the half in which the span begins.
   const highShift = isHigh ? shift : 0;
   const scale = isHigh ? 1 : 2 ** Math.min(bits, 32 - shift);
-  // Converted to 32-bit integers once, and not at each use: 2^32 - 1 becomes -1.
+  // Converted to a 32-bit integer once instead of at each use: 2^32 - 1 becomes -1.
   const lowMask = (scale - 1) | 0;
   const highMask = (2 ** bits / scale - 1) | 0;
   return {

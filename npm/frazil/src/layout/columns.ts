@@ -25,7 +25,7 @@ export function columnsOf(shape: Shape, ids: BigUint64Array | BigInt64Array, int
   if (!isIdArray(ids, "BigUint64Array") && !(bits < 64 && isIdArray(ids, "BigInt64Array"))) {
     throw describedError("INVALID_ARGUMENT", "ids", ids, PackageRule.ID_COLUMN);
   }
-  // Read first, and once: a getter is user code, and may transfer the IDs.
+  // Read first and only once: a getter is user code, and may transfer the IDs.
   const given = into === undefined ? into : checkKeys("INVALID_ARGUMENT", "into", into, NUMBERS);
   const length = lengthOf(ids);
   let used: ArrayBufferView[] = [ids];
@@ -43,7 +43,7 @@ export function columnsOf(shape: Shape, ids: BigUint64Array | BigInt64Array, int
     check("node", "Uint32Array", node);
     check("clock", "Uint32Array", clock);
   }
-  // The memory of IDs that were transferred is gone: there are none.
+  // Transferred IDs have no memory, so there are none.
   const halves = length ? new Uint32Array(bufferOf(ids), offsetOf(ids), 2 * length) : new Uint32Array(0);
   const unused = spanOf(bits, 64 - bits);
   if (Decoding.FAST) {

@@ -1,6 +1,5 @@
 /**
- * A decoded ID. In a file of its own, since no bundler removes an unused class that has a method with a symbol as its
- * name.
+ * A decoded ID. In a separate file, because no bundler removes an unused class that has a method named by a symbol.
  */
 import { Decoding, isIdOf, partsOf } from "#decoding";
 import { INSPECT } from "../base/printing.js";
@@ -17,7 +16,7 @@ export type NodeParts<P extends string = string> = { readonly [K in P]: number }
  */
 export class Decoded<P extends string = string> {
   readonly #shape: Shape;
-  // `declare`, since the constructor assigns them. Without it every bundle would define each field twice.
+  // `declare`, because the constructor assigns them. Without it every bundle would define each field twice.
   /** The ID. */
   declare readonly id: bigint;
   /** The start of its tick, in Unix milliseconds. */
@@ -64,14 +63,14 @@ export class Decoded<P extends string = string> {
         );
   }
 
-  /** All fields, with the ID as text, since JSON has no bigint. */
+  /** All fields, with the ID as text because JSON has no bigint. */
   toJSON(): object {
     return { ...this[INSPECT](), id: `${this.id}` };
   }
 
   /** @internal */
   [INSPECT](): object {
-    // A Proxy, or an object that inherits from a decoded ID, has no private field, and is printed as it is.
+    // A Proxy, or an object that inherits from a decoded ID, has no private field and is printed as it is.
     return #shape in this ? { ...this, date: this.date, parts: this.parts } : { ...(this as object) };
   }
 }

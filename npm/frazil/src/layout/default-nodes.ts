@@ -1,13 +1,12 @@
 /**
- * Node ids that are given as text, and which are taken where none is named. A state file takes the last one (the core does:
- * `Layout::local_node`), and a scope of leases gets all others, so that `Snowflake.local()` beside leases in one column repeats nothing by
- * accident. The last one, since the first ones are those that people and orchestrators give: `web-3` can have 3. A layout with one node id
- * has it for either.
+ * Node ids as text, and the default node ids. A state file takes the last one (in the core: `Layout::local_node`), and a scope of leases
+ * all others, so `Snowflake.local()` beside leases in one column repeats no ID by accident. The last one, because people and orchestrators
+ * give the first ones: `web-3` can have 3. If a layout has only one node id, both use it.
  */
 
 /**
- * A node id, or a part of one, that is given as decimal digits, as environment variables have it, as the number that they are; any other
- * value unchanged, for the rule that it breaks.
+ * The number for a node id, or a part of one, in decimal digits, as in an environment variable; any other value unchanged, for the rule
+ * that it breaks.
  */
 export const nodeGiven = (node: unknown): unknown =>
   typeof node === "string" && /^\d+$/.test(node) ? Number(node) : node;
@@ -18,11 +17,11 @@ export interface NodeRange {
   readonly to: number;
 }
 
-/** The node id of a state file, of so many in the layout. */
+/** The node id of a state file, if the layout has `count`. */
 export const localNode = (count: number): number => count - 1;
 
-/** The node ids of a scope of leases, of so many in the layout. */
+/** The node ids of a scope of leases, if the layout has `count`. */
 export const leasedNodes = (count: number): NodeRange => ({ from: 0, to: Math.max(localNode(count) - 1, 0) });
 
-/** All of so many node ids, where something else hands them out. */
+/** All `count` node ids, where something else hands them out. */
 export const allNodes = (count: number): NodeRange => ({ from: 0, to: count - 1 });

@@ -1,5 +1,5 @@
 /**
- * What `Layout` reads IDs with in Node and Bun: the same as elsewhere, with loops of their own for many IDs at once.
+ * Reads IDs for `Layout` in Node and Bun: the same as elsewhere, with special loops for many IDs at once.
  */
 import { halves, LOW, type Span, word } from "./bits.js";
 import type { Arrays, NamedParts, PartsKept, Shape } from "./shape.js";
@@ -9,20 +9,20 @@ export enum Decoding {
   FAST = 1,
 }
 
-/** Whether a value is a `bigint` that is an ID of the layout. Comparing with the largest one calls the engine, and this does not. */
+/** Whether a value is a `bigint` that is an ID of the layout. Unlike a comparison with the largest ID, this does not call the engine. */
 export function isIdOf({ bits }: Shape, value: unknown): value is bigint {
   if (typeof value !== "bigint") return false;
   word[0] = value;
-  // A negative number, or a larger one, is another one there.
+  // A negative or larger number changes there.
   if (word[0] !== value) return false;
   const high = halves[1 - LOW] as number;
   return (high === 0 ? 32 - Math.clz32(halves[LOW] as number) : 64 - Math.clz32(high)) <= bits;
 }
 
 /**
- * How one run of adjacent bits is read: `((high >>> highShift) & highMask) * scale + ((low >>> lowShift) & lowMask)`, without signs.
- * Shifts are modulo 32, and masks are 32-bit integers. The same numbers as in `spanOf`, which keeps them to itself: as a property of a
- * span they would be 20 bytes of what a Worker uploads.
+ * Constants to read one run of adjacent bits: `((high >>> highShift) & highMask) * scale + ((low >>> lowShift) & lowMask)`, without signs.
+ * Shifts are modulo 32, and masks are 32-bit integers. `spanOf` has the same numbers but does not expose them: as a property of a span they
+ * would add 20 bytes to a Worker's upload.
  */
 function masksOf({ shift, max }: Span): [number, number, number, number, number] {
   const isHigh = shift > 31;
@@ -37,7 +37,7 @@ export function firstWith(span: Span, halves: Uint32Array): number {
   const { length } = halves;
   let lows = 0;
   let highs = 0;
-  // All of them at once, without a branch for each: hardly any program has such an ID. Four at a step take half of the time.
+  // All of them at once, without a branch for each: hardly any program has such an ID. Four per step take half the time.
   let at = high;
   for (; at < length - 6; at += 8)
     highs |=
@@ -45,7 +45,7 @@ export function firstWith(span: Span, halves: Uint32Array): number {
   for (; at < length; at += 2) highs |= halves[at] as number;
   if (lowMask !== 0) for (let at = low; at < length; at += 2) lows |= halves[at] as number;
   if ((((highs >>> highShift) & highMask) | ((lows >>> lowShift) & lowMask)) === 0) return -1;
-  // Counted, and not until one is found: another thread can change the IDs meanwhile.
+  // A counted loop, not one until an ID is found: another thread can change the IDs in the meantime.
   for (let at = 0; at < length; at += 2) if (span.of(halves, at) > 0) return at / 2;
   return -1;
 }
@@ -68,7 +68,7 @@ export function readColumns(
   const highMs = t2 * tickMs;
   const nodeShift = 31 - Math.clz32(n2);
   // One loop for the three fields that most layouts have: each half is read once. A node id has at most 32 bits, and a sequence usually
-  // fewer, so they stay integers. An index that is counted takes less than one that is computed from `at`.
+  // fewer, so they stay integers. Counting an index is faster than computing it from `at`.
   if (t0 === 0 && t1 !== 0 && n1 === 0) {
     // As in most layouts, the time has the low bits of the high half, and the node id is in the low half.
     for (let at = 0, half = LOW; at < length; at++, half += 2) {
@@ -89,7 +89,7 @@ export function readColumns(
   }
   addRuns(time.runs, halves, timestampMs, tickMs);
   addRuns(node?.runs, halves, nodes, 1);
-  // With bits in the high half, or with 32 bits, which would have a sign, the sequence is read as the rare fields are.
+  // A sequence with bits in the high half, or with 32 bits (a sign), is read like the rare fields.
   if (highMask !== 0 || s4 < 0) readRuns(sequence, halves, sequences);
   else addRuns(sequence.runs, halves, sequences, 1);
   if (clock) readRuns(clock, halves, into.clock as Uint32Array);
@@ -101,7 +101,7 @@ function readRuns(span: Span, halves: Uint32Array, into: Float64Array | Uint32Ar
   addRuns([{ ...span, max: 0 }, ...(span.runs ?? [span])], halves, into, 1);
 }
 
-/** Adds to a column what the runs after the lowest one have. */
+/** Adds the runs after the lowest one to a column. */
 function addRuns(
   runs: readonly Span[] | undefined,
   halves: Uint32Array,
@@ -116,12 +116,12 @@ function addRuns(
   }
 }
 
-/** How many node ids are kept: those of 10 bits. */
+/** The node ids that are kept: those of 10 bits. */
 const MAX_KEPT = 1024;
 
 const { freeze } = Object;
 
-/** The parts of a node id by name. Frozen, since all IDs of a node id have one object. */
+/** The parts of a node id by name. Frozen, because all IDs of a node id share one object. */
 export function partsOf({ parts, partsKept }: Shape, node: number): NamedParts {
   const { none, byNode } = partsKept as PartsKept;
   const kept = node < MAX_KEPT ? byNode?.[node] : undefined;
@@ -134,18 +134,18 @@ export function partsOf({ parts, partsKept }: Shape, node: number): NamedParts {
   }
   freeze(made);
   if (node >= MAX_KEPT) return made;
-  // Every place is filled: the engine looks up a hole in the prototype, where a program can put something.
+  // Every element is filled: the engine would look up a hole in the prototype, which a program can change.
   const list = byNode ?? Array.from<unknown, NamedParts | undefined>({ length: MAX_KEPT }, () => undefined);
   (partsKept as PartsKept).byNode = list;
   list[node] = made;
   return made;
 }
 
-/** What `partsOf` needs of a layout. */
+/** The part of a layout that `partsOf` needs. */
 export const keepParts = (parts: Shape["parts"]): PartsKept => ({
   none: Object.fromEntries(parts.map(([name]) => [name, 0])),
   byNode: undefined,
 });
 
-/** The name of a part as the key of an object. One that was cut out of a text is none yet, and the engine would look it up at each use. */
+/** The name of a part as an object key. A substring is not yet one, and the engine would look it up at each use. */
 export const keyOf = (name: string): string => Object.keys({ [name]: 0 })[0] as string;

@@ -1,5 +1,5 @@
 /**
- * Reading an ID: what the decoder and `Layout` share. This is JavaScript on every backend, because a call into native
+ * Reading an ID, shared by the decoder and `Layout`. This is JavaScript on every backend, because a call into native
  * code or WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly.
  */
 import { Decoding, keepParts, keyOf } from "#decoding";
@@ -17,8 +17,8 @@ import type { Shape } from "./shape.js";
 export type IdInput = bigint | string | number;
 
 /**
- * An ID of one kind, for the compiler alone: a `bigint` that only the same kind accepts, and that every `bigint` accepts. The program
- * says where IDs get their kind, and at run time nothing is different:
+ * An ID of one kind, for the compiler alone: assignable to `bigint`, but no plain `bigint` or other kind is assignable to it. The program
+ * says where IDs get their kind; nothing changes at run time:
  *
  * ```ts
  * type UserId = Id<"user">;
@@ -27,7 +27,7 @@ export type IdInput = bigint | string | number;
  */
 export type Id<Kind extends string = string> = bigint & { readonly "frazil.id": Kind };
 
-/** The decimal text of an ID of one kind, as `Id` is its number: `ids.nextString() as IdText<"user">`. */
+/** The decimal text of an ID of one kind, like `Id` for its number: `ids.nextString() as IdText<"user">`. */
 export type IdText<Kind extends string = string> = string & { readonly "frazil.id": Kind };
 
 /** The meaning of a field of an ID. */
@@ -45,7 +45,7 @@ export interface LayoutField {
 /** The definition of a layout. `new Layout(spec)` checks it. */
 export interface LayoutSpec {
   /**
-   * The epoch: the start of tick 0, in Unix milliseconds or as a `Date`. A constant: with an epoch that moves, IDs repeat.
+   * The epoch: the start of tick 0, in Unix milliseconds or as a `Date`. It must be constant: if the epoch moves, IDs repeat.
    */
   readonly epochMs: number | Date;
   /** The length of a tick in milliseconds. Default: 1. */
@@ -56,7 +56,7 @@ export interface LayoutSpec {
   readonly fields: readonly LayoutField[];
 }
 
-/** A definition that was checked, with nothing left out. */
+/** A checked definition, complete with defaults. */
 export interface CheckedSpec extends Required<LayoutSpec> {
   readonly epochMs: number;
 }
@@ -72,7 +72,7 @@ export type LayoutName = keyof LayoutParts;
  */
 export function shapeOf({ epochMs, tickMs, fields }: CheckedSpec, join: Join = joinAdjacent): Shape {
   let bits = 0;
-  // Missing kinds are own properties too, so that none is read from a polluted `Object.prototype`.
+  // Missing kinds are own properties as well, so none is read from a polluted `Object.prototype`.
   const spans: Record<FieldKind, Span | undefined> = {
     time: undefined,
     node: undefined,
@@ -124,7 +124,7 @@ export function namedSpec(wanted: LayoutName): CheckedSpec {
 /** The range of text forms and of JSON, which know no layouts. @internal */
 export const ANY_ID = { maxId: 0xffff_ffff_ffff_ffffn };
 
-/** What to do about a value that is no ID. What an object is, is not looked at: a Proxy can refuse it. */
+/** The hint for a value that is not an ID. Objects are not inspected: a Proxy can refuse that. */
 const inputHint = (input: unknown): string =>
   Number.isInteger(input)
     ? "\nJSON.parse rounds larger numbers, so keep IDs as text."
@@ -141,7 +141,7 @@ export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput, details
       throw refuse(
         `${Rule.ID_TEXT}\n${UUID.test(id) ? UUID_HINT : FORM_TEXT.test(id) ? "Is it base62 or hex? frazil/text reads it." : ""}`,
       );
-    // An ID has at most 20 digits. A longer text is cut after 21, since converting it would take long.
+    // An ID has at most 20 digits. A longer text is cut after 21, because converting it would take long.
     id = BigInt(id.slice(0, 21));
   } else if (typeof id !== "bigint") {
     if (!Number.isSafeInteger(id)) throw refuse(PackageRule.ID_INPUT + inputHint(id));

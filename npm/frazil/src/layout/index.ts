@@ -1,7 +1,7 @@
 /**
  * Layouts: the meaning of the 64 bits of an ID, and everything that can be done with an ID without a generator. It uses no
- * WebAssembly and no native code, so it runs under any content security policy. `frazil` exports the same class; a program that
- * imports it from `frazil/layout` is deployed without the WebAssembly module, whatever the tool.
+ * WebAssembly and no native code, so it runs under any content security policy. `frazil` exports the same class; a program that imports it
+ * from `frazil/layout` is deployed without the WebAssembly module, whatever the bundler.
  *
  * ```js
  * import { Layout } from "frazil/layout";
@@ -9,9 +9,9 @@
  * Layout.named("discord").decode("175928847299117063").date; // 2016-04-30T11:18:25.796Z
  * ```
  *
- * This part of the core exists in JavaScript as well, as do the text forms, because a call into native code or
- * WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly. The texts of the rules and the table
- * of layouts are generated from the core. The vectors in `crates/core/vectors` test that both sides agree.
+ * This part of the core, like the text forms, also exists in JavaScript: a call into native code or WebAssembly costs more than decoding
+ * one ID, and a page may forbid WebAssembly. The texts of the rules and the table of layouts are generated from the core. The vectors in
+ * `crates/core/vectors` test that both sides agree.
  */
 import { Decoding, isIdOf } from "#decoding";
 import { msGiven } from "../base/dates.js";
@@ -66,7 +66,7 @@ export type PartsOf<L> = L extends LayoutName
         : never
       : string;
 
-/** What `decode` of a layout returns: `DecodedOf<"twitter">`, or `DecodedOf<typeof ids.layout>`. */
+/** The result of a layout's `decode`: `DecodedOf<"twitter">`, or `DecodedOf<typeof ids.layout>`. */
 export type DecodedOf<L> = Decoded<PartsOf<L>>;
 
 /** A node id: one number, or its parts by name. */
@@ -93,14 +93,14 @@ export interface Plan {
    */
   readonly signedUntil: Date | undefined;
   /**
-   * Whether the IDs of one generator strictly increase: the time is above the clock id, and that above the sequence.
+   * Whether the IDs of one generator strictly increase: the time is above the clock id, which is above the sequence.
    */
   readonly ordered: boolean;
   /** The number of node ids; 1 without a node field. */
   readonly nodes: number;
-  /** How many IDs one node can issue in a tick. */
+  /** The most IDs that one node can issue in a tick. */
   readonly idsPerTick: number;
-  /** How many IDs one node can issue in a second. */
+  /** The most IDs that one node can issue in a second. */
   readonly idsPerSecond: number;
 }
 
@@ -110,7 +110,7 @@ export interface IdRange {
   readonly untilId: bigint;
 }
 
-/** Throws if a field is given and the layout does not have it, or the other way round. */
+/** Throws if a field is given that the layout does not have, or the reverse. */
 function checkGiven(field: string, value: unknown, wanted: unknown, missing: string, unwanted: string): void {
   if ((value === undefined) === !wanted) return;
   throw configError("INVALID_ARGUMENT", field, value, wanted ? missing : unwanted);
@@ -127,7 +127,7 @@ function encodeField(span: Span | undefined, value = 0): bigint {
 }
 
 /**
- * The built-in layouts that were used so far. They never change, and reading one from the table takes 30 times as long.
+ * The built-in layouts that were used so far. They never change, and reading one from the table takes 30 times longer.
  */
 const builtIns = /* @__PURE__ */ new Map<LayoutName, Layout>();
 
@@ -144,8 +144,7 @@ export class Layout<P extends string = string> {
   // @ts-expect-error: nobody reads it
   // biome-ignore lint/correctness/noUnusedPrivateClassMembers: a call in a field is left out with the class, and one outside is not
   static readonly #printed = /* @__PURE__ */ hideName(this);
-  // `declare`, since the constructor defines them read-only. A layout that changed could not decode the IDs that it had
-  // minted.
+  // `declare`, because the constructor defines them read-only. After a change, a layout could not decode its earlier IDs.
   /** Unix milliseconds of tick 0. */
   declare readonly epochMs: number;
   /** The length of a tick in milliseconds. */
@@ -289,13 +288,12 @@ export class Layout<P extends string = string> {
 
   /**
    * The IDs of a stretch of time, half open, for a query: `id >= fromId AND id < untilId`. The times are `Date`s or Unix
-   * milliseconds. A range has the ticks from the one that contains `from` up to, but not including, the one that contains
-   * `to`: ranges that meet share no ID, and leave none out between them.
+   * milliseconds. A range has the ticks from the one that contains `from` up to, but not including, the one that contains `to`. Adjacent
+   * ranges share no ID and leave none out.
    *
-   * A time before the epoch counts as the epoch, but one that is in seconds is refused: below 1e11, where the layout holds its
-   * thousandfold and the epoch is later. Beyond the last tick, `untilId` is one more than the largest ID (of that
-   * node id). Generators may be ahead of the clock by their lead (`maxLeadMs`, up to a second), so a range up to now does
-   * not have all IDs that exist. `node` is that of `minIdAt`.
+   * A time before the epoch counts as the epoch, but a time in seconds is refused: below 1e11 and before the epoch, if the layout holds its
+   * thousandfold. Beyond the last tick, `untilId` is one more than the largest ID (of that node id). Generators may be ahead of the clock
+   * by their lead (`maxLeadMs`, up to a second), so a range up to now may miss existing IDs. `node` is that of `minIdAt`.
    *
    * @throws {DecodeError} `NOT_TIME_ORDERED` as `minIdAt`. `TIME_OUT_OF_RANGE` for a time that is not a whole number
    * of milliseconds, such as an invalid `Date`, or that is in seconds.
@@ -325,8 +323,8 @@ export class Layout<P extends string = string> {
   }
 
   /**
-   * The largest ID whose tick contains the time. See `minIdAt`. It is not above all IDs that exist at that time: a
-   * generator may be ahead of the clock by its lead (`maxLeadMs`, up to a second).
+   * The largest ID whose tick contains the time. See `minIdAt`. Larger IDs may exist at that time: a generator may be ahead of the clock by
+   * its lead (`maxLeadMs`, up to a second).
    */
   maxIdAt(time: Date | number, options?: { readonly node?: NodeInput<P> }): bigint {
     return this.minIdAt(time, options) | (2n ** BigInt(this.#shape.time.shift) - 1n);
@@ -395,8 +393,8 @@ export class Layout<P extends string = string> {
   }
 
   /**
-   * The first ID of each tick of a list, which may go one beyond the last tick. It asks for the ticks when it has checked that only
-   * node fields lie above the time.
+   * The first ID of each tick in a list, which may extend one beyond the last tick. It calls `ticksOf` after checking that only node fields
+   * lie above the time.
    */
   #firstIds(options: { readonly node?: NodeInput<P> }, ticksOf: () => readonly number[]): bigint[] {
     const shape = this.#shape;
@@ -433,16 +431,16 @@ export class Layout<P extends string = string> {
     return isWhole(ms, this.epochMs, this.#lastMs());
   }
 
-  /** The same for any time from the epoch on, also beyond the last tick. */
+  /** The same for any time from the epoch on, even beyond the last tick. */
   #split(ms: number): [tick: number, beyondMs: number] {
     const beyondMs = (ms - this.epochMs) % this.tickMs;
     return [(ms - this.epochMs - beyondMs) / this.tickMs, beyondMs];
   }
 }
 
-// Outside the class, since a bundler renames a class that refers to itself, and stack traces would show that name.
+// Outside the class: bundlers rename a class that refers to itself, and stack traces would show that name.
 const layoutOf = (spec: LayoutSpec): Layout => new Layout(spec);
-/** Whether a constructor is `Layout` itself, and not a class derived from it. */
+/** Whether a constructor is `Layout` itself instead of a derived class. */
 const isLayout = (target: unknown): boolean => target === Layout;
 
 function builtIn(name: LayoutName): Layout {

@@ -1,19 +1,19 @@
-/** Where the fields of a layout are in an ID. */
+/** The positions of a layout's fields in an ID. */
 import type { Span } from "./bits.js";
 
 /** The parts of a node id by name. @internal */
 export type NamedParts = Record<string, number>;
 
 /**
- * The parts of node ids by name that `fast.ts` keeps, and an object with the names, from which it makes them: names that are
- * written one by one take most of the time, once IDs of two layouts are decoded.
+ * The named parts of node ids that `fast.ts` keeps, and an object with the names to copy from. Once IDs of two layouts are decoded, writing
+ * names one by one takes most of the time.
  *
  * @internal
  */
 export interface PartsKept {
   /** An object with the names. */
   readonly none: Readonly<NamedParts>;
-  /** By node id, for the lower ones: its parts. Absent until they are asked for. */
+  /** The parts by node id, for the lower ones. Absent until used. */
   byNode: (Readonly<NamedParts> | undefined)[] | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface PartsKept {
 export interface Shape {
   readonly epochMs: number;
   readonly tickMs: number;
-  /** How many bits the layout uses. */
+  /** The number of bits that the layout uses. */
   readonly bits: number;
   readonly maxId: bigint;
   readonly time: Span;
@@ -33,7 +33,7 @@ export interface Shape {
    * node id.
    */
   readonly parts: readonly (readonly [name: string, count: number, below: number])[];
-  /** Those that are kept. In Node and Bun alone. */
+  /** The kept parts, only in Node and Bun. */
   readonly partsKept?: PartsKept;
 }
 

@@ -1,6 +1,6 @@
 /**
- * In bundles that are downloaded or uploaded, IDs are read one by one by `bits.ts`: nothing of `fast.ts` is in them, and nothing calls
- * what is absent here.
+ * In bundles for download or upload, `bits.ts` reads IDs one by one. They contain nothing of `fast.ts`, and nothing calls what is missing
+ * here.
  */
 import type * as fast from "./fast.js";
 

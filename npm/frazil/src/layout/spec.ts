@@ -17,7 +17,7 @@ const MAX_DATE_MS = 8.64e15;
 /** The largest width of a field of each kind, in bits. */
 const WIDTHS: Record<FieldKind, number> = { time: 64, node: 64, clock: 8, sequence: 53 };
 
-/** How many bits fields can have together. Each has one at least. */
+/** The most bits of all fields together. Each has at least one. */
 const MAX_BITS = 64;
 
 /** The keys of a `LayoutSpec`. */
@@ -37,7 +37,7 @@ function copyField(field: LayoutField): LayoutField {
   return { kind, bits, name };
 }
 
-/** A checked copy of a definition, and where its fields are. */
+/** A checked copy of a definition, and the positions of its fields. */
 export function checkedSpec(spec: LayoutSpec): readonly [checked: CheckedSpec, shape: Shape] {
   if (layoutNames().includes(spec as never))
     throw invalid("layout", spec, `${PackageRule.AN_OBJECT}\nUse Layout.named(${show(spec)}).`);
@@ -45,7 +45,7 @@ export function checkedSpec(spec: LayoutSpec): readonly [checked: CheckedSpec, s
   if (!Array.isArray(fields)) throw invalid("fields", fields, PackageRule.FIELD_LIST);
   if (typeof unsigned !== "boolean") throw invalid("unsigned", unsigned, PackageRule.TRUE_OR_FALSE);
   const limit = unsigned ? MAX_BITS : MAX_BITS - 1;
-  // Read once: an array of a few bytes may have a length of 2^32, and that of a Proxy may be anything.
+  // Read once: a tiny array may have a length of 2^32, and a Proxy any length.
   const count = fields.length;
   if (!isWhole(count, 0, MAX_BITS)) throw invalid("fields", fields, Rule.WIDTH, limit);
   const epochMs = msGiven(epoch);

@@ -1,10 +1,10 @@
-/** Times that a program gives: what is wrong with one, and those that need not be in the range of a layout. */
+/** Times from a program: the hint for a bad one, and times that may be outside the range of a layout. */
 import { msGiven } from "../base/dates.js";
 import { DecodeError, isWhole, refusal } from "../base/errors.js";
 import { describedError } from "../base/value-text.js";
 import { Rule } from "../generated/rules.js";
 
-/** What to do about a time that is none, or that is in another unit. */
+/** The hint for a value that is not a time, or is in another unit. */
 export function timeHint(time: unknown, isInSeconds?: (seconds: number) => boolean): string {
   if (typeof time === "string") return "\nPass new Date(text).";
   if (Number.isNaN(time)) return "\nLook at what the Date was made from.";

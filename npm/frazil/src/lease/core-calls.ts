@@ -81,7 +81,7 @@ export class LeaseCalls {
   protected monotonicMs = 0;
   /** The store's clock, as estimated, at monotonic time 0. */
   #storeOffsetMs = 0;
-  /** How long until the store has answered or is asked again, as of the last call of the core. 1 if that is due. */
+  /** Milliseconds until the next request is due; 1 if it is due now. */
   protected nextMs!: number;
   /** For how long IDs can be minted before something is due; 0 if none can be now. */
   protected usableMs = 0;

@@ -5,26 +5,26 @@
 const DAY_MS = 86_400_000;
 const MONTH_MS = 30 * DAY_MS;
 
-/** What is known of the IDs that a system makes. */
+/** The IDs of a system, as far as known. */
 interface System {
-  /** How usual its IDs are, in bits of evidence. */
+  /** How common its IDs are, in bits of evidence. */
   readonly usual: number;
   /** Whether its sequence starts from 0 in each tick. Otherwise it says nothing. */
   readonly counts: boolean;
-  /** Before that time it made no IDs, though its epoch is earlier. */
+  /** Its first IDs date from then, though its epoch is earlier. */
   readonly sinceMs?: number;
-  /** Its parts of the node id are at most these: they are numbered from 0, and neither addresses nor random. */
+  /** Upper bounds of its node parts, which count from 0 and are neither addresses nor random. */
   readonly partsUpTo?: { readonly [part: string]: number };
-  /** From that time on its parts say nothing. */
+  /** From then on, its parts say nothing. */
   readonly partsUntilMs?: number;
 }
 
 const USUAL: System = { usual: 0, counts: true };
 const SYSTEMS: { readonly [name: string]: System } = {
   default: { usual: 2, counts: true },
-  // So it is in nine tweets of 2011 to 2016 that were looked at. In five since 2017 the datacenter is 10 or 11.
+  // True of nine tweets of 2011 to 2016. In five since 2017 the datacenter is 10 or 11.
   twitter: { usual: 5, counts: true, partsUpTo: { datacenter: 7, worker: 15 }, partsUntilMs: Date.UTC(2017, 0) },
-  // So it is in 14 of 15 published IDs.
+  // True of 14 of 15 published IDs.
   discord: { usual: 4, counts: true, partsUpTo: { worker: 7, process: 15 } },
   // A counter of the shard, modulo 1024.
   instagram: { usual: 3, counts: false },
@@ -37,7 +37,7 @@ const SYSTEMS: { readonly [name: string]: System } = {
   baidu: { usual: 0, counts: true, partsUpTo: { worker: 1023 } },
 };
 
-/** What is asked of a `Layout`, of whichever copy of the package. */
+/** The part of a `Layout` that is used here, from any copy of the package. */
 export interface AskedLayout {
   readonly epochMs: number;
   readonly tickMs: number;
@@ -56,16 +56,16 @@ export interface Reading<L extends AskedLayout = AskedLayout> {
   readonly name: string;
   readonly layout: L;
   readonly timestampMs: number;
-  /** What speaks for it and against it, in bits. */
+  /** The evidence for and against it, in bits. */
   readonly evidence: number;
-  /** What speaks for it or against it, besides its time. */
+  /** The reasons for and against it, besides its time. */
   readonly reasons: readonly string[];
 }
 
-/** Which time fits: what `whyNot` has nothing against. */
+/** The times that `whyNot` accepts. */
 export const FITTING_TIME = "after the first day of the epoch, and at most a day ahead";
 
-/** What speaks against the time that a layout gives; `undefined` if nothing does. */
+/** The reason against the time that a layout gives; `undefined` if there is none. */
 export function whyNot(layout: AskedLayout, id: bigint, nowMs: number): string | undefined {
   const ms = layout.timestampOf(id);
   if (ms > nowMs + DAY_MS) return "its time has not come yet";
@@ -88,8 +88,7 @@ function readingOf<L extends AskedLayout>(
   const widthOf = (wanted: string) => layout.fields.find(({ kind, name }) => (name ?? kind) === wanted)?.bits ?? 0;
   const values: Readonly<Record<string, number>> = parts ?? {};
   const reasons: string[] = [];
-  // The times of random bits are spread over all that the field can hold. Those of IDs that people look at are near: the half of them half
-  // as old.
+  // Random bits give times across the whole field. IDs that people look at are recent: twice the age is half as likely.
   const spanMs = layout.tickMs * 2 ** widthOf("time");
   let evidence = usual + Math.log2(spanMs / (Math.max(0, nowMs - timestampMs) + MONTH_MS));
   const says = (bits: number, reason: string) => {
@@ -103,7 +102,7 @@ function readingOf<L extends AskedLayout>(
   if (partsUpTo !== undefined && timestampMs < partsUntilMs) {
     const limits = Object.entries(partsUpTo);
     const are = `its ${limits.map(([part]) => part).join(" and ")} ${limits.length > 1 ? "are" : "is"}`;
-    // Parts that are random would be as low this rarely.
+    // The chance that random parts would be as low.
     const chances = limits.map(([part, limit]) => (limit + 1) / 2 ** widthOf(part));
     if (limits.every(([part, limit]) => (values[part] as number) <= limit))
       says(-Math.log2(chances.reduce((all, chance) => all * chance)), `${are} low, as is usual`);

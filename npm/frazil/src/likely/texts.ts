@@ -1,10 +1,10 @@
-/** What a text is that was given as an ID: the usual forms, and what is wrong with it. */
+/** The kind of a text that was given as an ID: its usual forms, and what is wrong with it. */
 import { UUID, UUID_HINT } from "../base/other-texts.js";
 
-/** A text of this length that has a letter is rather a form of text than mistyped digits. */
+/** From this length on, a text with a letter is more likely a text form than mistyped digits. */
 const SHORTEST_TEXT = 8;
 
-/** The forms that people print IDs in, most likely first, since a text can be of several. */
+/** The usual printed forms of IDs, most likely first, because a text can have several. */
 const USUAL_FORMS = ["hex", "base62", "base58", "base32", "base36", "crockford", "base64url"];
 
 /** Reads a text in a form. */
@@ -16,10 +16,10 @@ export function likelyForms(text: string, read: ReadForm): string[] {
   return USUAL_FORMS.filter((form) => read(form, text) !== undefined);
 }
 
-/** The decimal IDs within a text, such as the address of a page. */
+/** The decimal IDs in a text, such as a URL. */
 export const decimalsIn = (text: string): string[] => text.match(/(?<!\d)\d{15,20}(?!\d)/g) ?? [];
 
-/** What a text is that is no ID in any form. */
+/** The kind of a text that is not an ID in any form. */
 export function otherKind(text: string): string | undefined {
   if (/^\d+(\.\d+)?e\+?\d+$/i.test(text))
     return "It was a JavaScript number, which lost its last digits. Keep IDs as text.";
@@ -28,7 +28,7 @@ export function otherKind(text: string): string | undefined {
 }
 
 /**
- * Whether decimal text is what JavaScript prints of a number that may have lost digits. One in 30 IDs of 18 digits looks so, and fewer of
+ * Whether JavaScript may have printed this decimal text from a number that lost digits. One in 30 IDs of 18 digits looks so, and fewer of
  * 19.
  */
 export const looksRounded = (decimal: string): boolean =>

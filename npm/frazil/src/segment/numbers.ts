@@ -58,8 +58,7 @@ function tagsOf(store: object): Map<string, TagState> {
 }
 
 /**
- * The rest of a call after its wait: it returns what it took, or throws. So errors are made where the caller waits, and their stack has its
- * lines.
+ * Deferred result. Running it in the caller keeps the caller's frames in error stacks.
  *
  * @internal
  */

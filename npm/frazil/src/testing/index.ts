@@ -1,6 +1,6 @@
 /**
  * For the tests of a program: IDs that are the same in each run, a clock that only the test moves, and stores of leases and of segments in
- * memory. All are refused in production, which is where `NODE_ENV` is `"production"`. No other entry of the package contains them.
+ * memory. All are refused in production, that is, if `NODE_ENV` is `"production"`. No other entry of the package contains them.
  *
  * ```js
  * import { Snowflake } from "frazil";

@@ -4,7 +4,7 @@ import { describedError } from "../base/value-text.js";
 import { Rule } from "../generated/rules.js";
 import { refuseProduction } from "./production.js";
 
-/** 2025-01-01T00:00:00.000Z: where the time of tests starts, in Unix milliseconds. */
+/** 2025-01-01T00:00:00.000Z: the start of time in tests, in Unix milliseconds. */
 export const START_MS = 1_735_689_600_000;
 
 /** A clock that stands still until the test moves it. Its calls work detached. */
@@ -13,7 +13,7 @@ export interface ManualClock {
   nowMs: number;
   /** The same as a function: the option `now` of `new Snowflake()`. */
   readonly now: () => number;
-  /** Moves it forward, and returns the time that it shows then. */
+  /** Moves it forward, and returns the new time. */
   readonly advance: (ms: number) => number;
 }
 
@@ -23,7 +23,7 @@ function checkedMs(field: string, ms: unknown, min: number, rule: string): numbe
 }
 
 /**
- * A clock for tests that shows 2025-01-01T00:00:00.000Z, or the time that it is given (a `Date` or Unix milliseconds), until it is moved.
+ * A clock for tests that shows 2025-01-01T00:00:00.000Z, or the given time (a `Date` or Unix milliseconds), until it is moved.
  *
  * ```js
  * const clock = manualClock();

@@ -43,11 +43,11 @@ export interface MemoryLeaseStoreOptions {
 /** The row of a node id. All times are Unix milliseconds. */
 export interface MemoryRow {
   readonly node: number;
-  /** Where the window begins. */
+  /** The start of the window. */
   readonly fromMs: number;
-  /** Where it ends. From then on the node id is free. */
+  /** Its end. From then on the node id is free. */
   readonly untilMs: number;
-  /** Who holds it: 32 hexadecimal digits. `null`: released, or never granted. */
+  /** The holder: 32 hexadecimal digits. `null`: released, or never granted. */
   readonly grant: string | null;
   /** The attempt that wrote the row: 32 hexadecimal digits. */
   readonly nonce: string | null;
@@ -55,7 +55,7 @@ export interface MemoryRow {
   readonly owner: string | null;
 }
 
-/** What a store keeps of a scope: its record, and its rows by node id. */
+/** The state of a scope: its record, and its rows by node id. */
 export interface SavedScope {
   /** As `layoutText` writes it. */
   readonly layout: string;
@@ -64,7 +64,7 @@ export interface SavedScope {
   /** The first node id that has no row yet. */
   readonly nextNode: number;
   readonly windowMaxMs: number;
-  /** Before this time no window begins, in Unix milliseconds. */
+  /** No window begins before this time, in Unix milliseconds. */
   readonly fenceMs: number;
   /** The server that wrote the record. */
   readonly incarnation: string;
@@ -77,7 +77,7 @@ export type SavedLeases = ReadonlyMap<string, SavedScope>;
 const PLACE = "the memory of this process";
 
 /**
- * A store of leases for tests, in the memory of this process. It keeps the contract of every store, by the rules of those in databases.
+ * A store of leases for tests, in the memory of this process. It keeps the contract of every store, by the rules of the database stores.
  *
  * ```js
  * import assert from "node:assert/strict";
@@ -96,18 +96,17 @@ const PLACE = "the memory of this process";
  * - **One step**: an operation has taken place when its call returns. Its promise has the answer.
  * - **One process**: no other process sees what is granted here, so it is refused in production.
  *
- * A test makes it fail by a call that replaces one of its own: `store.renew = () => Promise.reject(new Error("down"))`.
+ * To make it fail, a test replaces one of its calls: `store.renew = () => Promise.reject(new Error("down"))`.
  */
 export class MemoryLeaseStore implements ManagedStore {
   readonly name = "memory";
   readonly #now: () => number;
   readonly #scopes = new Map<string, { record: StoredScope; readonly rows: Map<number, MemoryRow> }>();
-  /** How many servers there were. */
+  /** The number of servers so far. */
   #server = 1;
 
   /**
-   * @throws {ConfigError} `INVALID_OPTION` if `NODE_ENV` is `"production"`, for an option that is not known, and for a clock that is no
-   * function.
+   * @throws {ConfigError} `INVALID_OPTION` if `NODE_ENV` is `"production"`, for an unknown option, and for a clock that is not a function.
    */
   constructor(options: MemoryLeaseStoreOptions = {}) {
     refuseProduction("new MemoryLeaseStore()");
@@ -178,8 +177,8 @@ export class MemoryLeaseStore implements ManagedStore {
   }
 
   /**
-   * The rows of a scope, by node id: who holds each, and until when. They are the rows themselves: a test that replaces one gives its
-   * node id to somebody else, and the lease is lost at the next renewal.
+   * The rows of a scope, by node id: who holds each, and until when. The map is live: if a test replaces a row, its node id belongs to
+   * someone else, and the lease is lost at the next renewal.
    *
    * @throws {LeaseError} `STORE_NOT_INITIALISED` if the scope has no record.
    */
@@ -187,18 +186,18 @@ export class MemoryLeaseStore implements ManagedStore {
     return this.#keptOf(scope).rows;
   }
 
-  /** A copy of everything that it keeps, for `restore()`. */
+  /** A copy of its whole state, for `restore()`. */
   save(): SavedLeases {
     return new Map([...this.#scopes].map(([name, { record, rows }]) => [name, { ...record, rows: new Map(rows) }]));
   }
 
-  /** Goes back to a copy, as a server does that has lost its last writes. Call `failOver()` too if it is another server. */
+  /** Goes back to a copy, like a server that lost its last writes. If it is another server, also call `failOver()`. */
   restore(saved: SavedLeases): void {
     this.#scopes.clear();
     for (const [name, { rows, ...record }] of saved) this.#scopes.set(name, { record, rows: new Map(rows) });
   }
 
-  /** Another server takes over. Holders find that out at their next request, and raise the fence. */
+  /** Another server takes over. Holders notice at their next request, and raise the fence. */
   failOver(): void {
     this.#server++;
   }

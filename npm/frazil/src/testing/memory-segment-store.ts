@@ -5,7 +5,7 @@ import { tagMissing } from "../stores/kit/segment/tag-table.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "../stores/segment-store.js";
 import { refuseProduction } from "./production.js";
 
-/** What a store keeps of a tag. */
+/** The state of a tag. */
 export interface SavedTag {
   /** Numbers below are allocated. */
   readonly next: bigint;
@@ -24,8 +24,7 @@ export interface SavedTag {
 export type SavedSegments = ReadonlyMap<string, SavedTag>;
 
 /**
- * A store of segments for tests, in the memory of this process. It keeps the contract of every store, by the rules of those in
- * databases.
+ * A store of segments for tests, in the memory of this process. It keeps the contract of every store, by the rules of the database stores.
  *
  * ```js
  * import assert from "node:assert/strict";
@@ -44,7 +43,7 @@ export type SavedSegments = ReadonlyMap<string, SavedTag>;
 export class MemorySegmentStore implements ManagedSegmentStore {
   readonly name = "memory";
   #records: SavedSegments = new Map();
-  /** How many servers there were. */
+  /** The number of servers so far. */
   #server = 1;
 
   /** @throws {ConfigError} `INVALID_OPTION` if `NODE_ENV` is `"production"`. */
@@ -70,17 +69,17 @@ export class MemorySegmentStore implements ManagedSegmentStore {
     return allocation;
   }
 
-  /** Everything that it keeps now, for `restore()`. */
+  /** Its whole state now, for `restore()`. */
   save(): SavedSegments {
     return this.#records;
   }
 
-  /** Goes back to what it kept, as a server does that has lost its last writes. Call `failOver()` too if it is another server. */
+  /** Goes back to a saved state, like a server that lost its last writes. If it is another server, also call `failOver()`. */
   restore(saved: SavedSegments): void {
     this.#records = saved;
   }
 
-  /** Another server takes over. The next range of each tag skips what the server before may have allocated. */
+  /** Another server takes over. The next range of each tag skips the numbers that the last server may have allocated. */
   failOver(): void {
     this.#server++;
   }

@@ -1,10 +1,10 @@
-/** What is for tests alone is refused in production, where its IDs would repeat. */
+/** Refuses test tools in production, where their IDs would repeat. */
 import { mayRead } from "../base/environment.js";
 import { configError } from "../base/errors.js";
 
 /**
- * Whether `NODE_ENV` says that this is production. It stands here in full, because bundlers put the value in the place of these very
- * words: so the check holds in a page too, which has no environment.
+ * Whether `NODE_ENV` says that this is production. It is written out in full because bundlers replace exactly these words with the value.
+ * So the check also works in a page, which has no environment.
  */
 function isProduction(): boolean {
   try {

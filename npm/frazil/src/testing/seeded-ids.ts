@@ -8,38 +8,37 @@ import { refuseProduction } from "./production.js";
 /** The options of `seededIds()`. Each has a default. */
 export interface SeededIdsOptions<L extends LayoutInput = LayoutInput> {
   /**
-   * Which IDs: those of a seed are the same in each run. The IDs of seed 1 start a day after those of seed 0, and so on (in whole
-   * ticks, so a week with ticks of a week), so two seeds have no ID in common within a day of their time: 86,400 calls with the default
-   * step. Default: 0.
+   * Selects the IDs, which are the same in each run. Each seed starts a day after the one before (in whole ticks, so a week with ticks of a
+   * week). Within a day of their time, two seeds share no ID: 86,400 calls with the default step. Default: 0.
    */
   readonly seed?: number;
-  /** What the bits mean. Default: `"default"`. */
+  /** The meaning of the bits. Default: `"default"`. */
   readonly layout?: L;
   /** Another epoch for the layout, in Unix milliseconds or as a `Date`. */
   readonly epochMs?: number | Date;
   /** The node id. Default: 1, or `"none"` for a layout without a node field. */
   readonly node?: NodeOption<L>;
-  /** How far the time moves each time that the generator reads it, in milliseconds. With 0 it stands still. Default: 1000. */
+  /** How far the time moves with each reading by the generator, in milliseconds. With 0 it stands still. Default: 1000. */
   readonly stepMs?: number;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Where the time of a seed starts. It is always within the time field of the layout, and the start of a tick. */
+/** The start of a seed's time: always within the time field of the layout, and the start of a tick. */
 function startMsOf(layout: Layout, seed: unknown): number {
   const { epochMs, tickMs } = layout;
   const lastMs = layout.plan().lastDate.getTime();
   const startMs = epochMs <= START_MS && START_MS <= lastMs ? START_MS : epochMs;
   const firstMs = startMs - ((startMs - epochMs) % tickMs);
-  // A day, in whole ticks: a week where a tick is a week.
+  // A day, in whole ticks: a week if a tick is a week.
   const apartMs = Math.ceil(DAY_MS / tickMs) * tickMs;
   return firstMs + apartMs * whole("INVALID_OPTION", "seed", seed, 0, Math.floor((lastMs - firstMs) / apartMs));
 }
 
 /**
- * A generator for tests: the same IDs in each run, in each runtime. They increase, they are read with the layout as all others are, and
- * their times are round: the first one is that of 2025-01-01T00:00:00.000Z, or of the epoch where the layout does not have that time,
- * and each further call is a second later. The IDs of one call have one time, and the sequence counts them from 0.
+ * A generator for tests: the same IDs in each run, in each runtime. They increase, the layout decodes them like any other ID, and their
+ * times are round. The first one has the time 2025-01-01T00:00:00.000Z, or the epoch if the layout does not have that time. Each further
+ * call is a second later. The IDs of one call have one time, and the sequence counts them from 0.
  *
  * ```js
  * const ids = seededIds();
@@ -47,11 +46,11 @@ function startMsOf(layout: Layout, seed: unknown): number {
  * ids.decode(ids.next()); // 2025-01-01T00:00:01.000Z, node 1, sequence 0
  * ```
  *
- * It is a `Snowflake` with a clock of its own, so it can be passed where one is expected, and no `Date` or timer that a test fakes has
- * an effect on it. It never waits.
+ * It is a `Snowflake` with its own clock, so it can be passed where one is expected, and faked `Date`s or timers do not affect it. It never
+ * waits.
  *
- * @throws {ConfigError} `INVALID_OPTION` if `NODE_ENV` is `"production"`, for an option that is not known, and for a seed whose time the
- * layout does not have; the errors of `new Snowflake()`.
+ * @throws {ConfigError} `INVALID_OPTION` if `NODE_ENV` is `"production"`, for an unknown option, and for a seed whose time the layout does
+ * not have; the errors of `new Snowflake()`.
  */
 export function seededIds<const L extends LayoutInput = "default">(options: SeededIdsOptions<L> = {}): Snowflake<L> {
   refuseProduction("seededIds()");
@@ -71,7 +70,7 @@ export function seededIds<const L extends LayoutInput = "default">(options: Seed
     layout,
     node: node === undefined ? (hasNode ? 1 : "none") : node,
     now,
-    // With a time that stands still as many IDs as can be, and then the error at once: a wait would not move the time.
+    // If the time stands still, as many IDs as possible, and then the error at once: a wait would not move the time.
     maxLeadMs: 1000,
     maxWaitMs: 0,
     maxAsyncWaitMs: 0,

@@ -1,6 +1,6 @@
 /**
  * The digits of an ID in a base: as a string, and as bytes in the caller's array. The arithmetic is on numbers, because divisions of
- * `bigint`s take several times as long. What was measured: docs/reference/benchmarks.md, "Text".
+ * `bigint`s take several times as long. Measurements: docs/reference/benchmarks.md, "Text".
  */
 import { bufferOf, lengthOf, offsetOf, repeat } from "../base/arrays.js";
 import { halves, LOW, word } from "../layout/bits.js";
@@ -8,27 +8,27 @@ import { halves, LOW, word } from "../layout/bits.js";
 const TWO_32 = 0x1_0000_0000;
 /** The second result of `split`. */
 const kept = /* @__PURE__ */ new Int32Array(1);
-/** A run of so many IDs or fewer is written one by one. */
+/** A run of up to this many IDs is written one by one. */
 const SHORT_RUN = 8;
-/** A longer run is written in pieces, so that what is copied stays in the processor's first cache until it is changed. */
+/** A longer run is written in pieces, so that copied bytes stay in the first-level cache until they are changed. */
 const LONG_RUN = 512;
 
 /** The digits of IDs in a base. @internal */
 export interface Digits {
-  /** How many digits an ID has. */
+  /** The number of digits of an ID. */
   readonly width: number;
   /** The text of an ID. */
   readonly text: (id: bigint) => string;
-  /** Writes the texts of IDs, one after another, to the start of an array that has room for them, in other memory. */
+  /** Writes the texts of IDs, one after another, to the start of an array with enough room, in other memory. */
   readonly textsInto: (ids: BigUint64Array, bytes: Uint8Array) => void;
-  /** How many of the digits are in `rest` of `join`. Those before them are in `top`. */
+  /** The number of digits in `rest` of `join`. The digits before them are in `top`. */
   readonly restWidth: number;
-  /** The ID of which these numbers are the digits, or `undefined` if it is too large. */
+  /** The ID with these numbers as its digits, or `undefined` if it is too large. */
   readonly join: (top: number, rest: number) => bigint | undefined;
 }
 
 /**
- * Numbers of a base, in an array, since a function reads fractions from there faster than from variables outside it. An ID is
+ * Constants of a base, in an array, because a function reads fractions from there faster than from outer variables. An ID is
  * `top * UNIT + rest`. `rest` times the scale is `middle * HALF_UNIT + last`.
  */
 enum Of {
@@ -40,7 +40,7 @@ enum Of {
   HALF_UNIT = 4,
   /** The digits of each half of `rest`. */
   HALF_WIDTH = 5,
-  /** The square of the base: how many pairs of digits there are. */
+  /** The square of the base: the number of pairs of digits. */
   SQUARE = 6,
   /** A little more than its inverse, so that a product with a whole number below 2^31 is never less than the exact quotient. */
   INVERSE = 7,
@@ -50,7 +50,7 @@ enum Of {
 /** Sets `kept[0]` to `top`, which is less than 2^19, and returns `rest` times the scale. */
 function split(high: number, low: number, of: Float64Array): number {
   const unit = of[Of.UNIT] as number;
-  // A number cannot hold every ID exactly, so this quotient can be one too large or one too small. All else stays within 2^53.
+  // A number cannot hold every ID exactly, so this quotient can be off by one. Everything else stays within 2^53.
   let top = Math.floor((high * TWO_32 + low) * (of[Of.UNIT_INVERSE] as number));
   let rest = (high - top * (of[Of.UNIT_HIGH] as number)) * TWO_32 + (low - top * (of[Of.UNIT_LOW] as number));
   if (rest < 0) {
@@ -79,8 +79,8 @@ function textOfParts(high: number, low: number, of: Float64Array, pairs: Uint16A
   const d = pairs[middle - Math.imul(c, square)] as number;
   const e = (last * inverse) | 0;
   const f = pairs[last - Math.imul(e, square)] as number;
-  // With its arguments in a list, the call takes a third of the time of one with a spread array. Of a digit alone, the pair is a zero
-  // and the digit.
+  // With listed arguments, the call takes a third of the time of one with a spread array. The pair of a single digit is a zero and the
+  // digit.
   if (of[Of.HALF_WIDTH] === 4) {
     const g = pairs[c] as number;
     const h = pairs[e] as number;
@@ -103,7 +103,7 @@ function textOfParts(high: number, low: number, of: Float64Array, pairs: Uint16A
   );
 }
 
-/** The text of an ID in base 16, of which each pair of digits is a byte. */
+/** The text of an ID in base 16, where each pair of digits is a byte. */
 function textOfBytes(high: number, low: number, pairs: Uint16Array): string {
   const a = pairs[high >>> 24] as number;
   const b = pairs[(high >>> 16) & 255] as number;
@@ -120,7 +120,7 @@ function textOfBytes(high: number, low: number, pairs: Uint16Array): string {
   );
 }
 
-/** The text of an ID in base 32, of which each pair of digits is ten bits. The first digit has four. */
+/** The text of an ID in base 32, where each pair of digits is ten bits. The first digit has four. */
 function textOfTens(high: number, low: number, pairs: Uint16Array): string {
   const a = pairs[(high >>> 18) & 1023] as number;
   const b = pairs[(high >>> 8) & 1023] as number;
@@ -194,7 +194,7 @@ function writeRun(
     view.setUint16(at, pairs[Math.imul(((words[index] as number) | 0) - start, scale)] as number);
 }
 
-/** Where the run that begins at `index` ends: its IDs have the same upper half, and lower halves from `start` to below `start + count`. */
+/** The end of the run that begins at `index`: its IDs have the same upper half, and lower halves from `start` to below `start + count`. */
 function endOfRun(words: Uint32Array, index: number, start: number, count: number): number {
   // If the last two digits belong to both halves, there is no run.
   if (start < 0 || start + count > TWO_32) return index + 2;
@@ -217,8 +217,8 @@ export function digitsOf(alphabet: string, scale: 1 | 4): Digits {
   let [unit, restWidth] = [1 / scale, 0];
   for (; unit * scale * base <= 2 ** 52; restWidth++) unit *= base;
   const topWidth = width - restWidth;
-  // Of the bases 31 to 36 and 57 to 84, the parts have 3, 5 and 5 or 3, 4 and 4 digits, and pairs of digits are written. Of others, the
-  // digits are written one by one.
+  // In the bases 31 to 36 and 57 to 84, the parts have 3, 5 and 5 or 3, 4 and 4 digits, and are written in pairs. In other bases, digits
+  // are written one by one.
   const halfWidth = topWidth === 3 && (restWidth === 8 || restWidth === 10) ? restWidth / 2 : 0;
   /** Whether the digits are bits of the ID. */
   const isBits = scale === 1 && (base === 16 || base === 32);
@@ -234,7 +234,7 @@ export function digitsOf(alphabet: string, scale: 1 | 4): Digits {
     (1 + 2 ** -50) / square,
     1 / unit,
   );
-  /** Each pair of digits as two bytes. They are made by the first call, since a program uses few forms. */
+  /** Each pair of digits as two bytes. Made by the first call, because a program uses few forms. */
   let pairs: Uint16Array | undefined;
   const pairsOf = (): Uint16Array => {
     const pair = (_: unknown, at: number) => (alphabet.charCodeAt(at / base) << 8) | alphabet.charCodeAt(at % base);
@@ -257,7 +257,7 @@ export function digitsOf(alphabet: string, scale: 1 | 4): Digits {
 
   return {
     width,
-    // A function for each way: with all of them in one, the text of base 62 takes a twentieth more.
+    // A separate function for each case: with all in one, the text of base 62 takes a twentieth longer.
     text: isBits
       ? (id) => {
           word[0] = id;
@@ -281,7 +281,7 @@ export function digitsOf(alphabet: string, scale: 1 | 4): Digits {
       const table = pairs ?? pairsOf();
       const words = new Uint32Array(bufferOf(ids), offsetOf(ids), 2 * lengthOf(ids));
       const { length } = words;
-      // Of its class in any case, so that the engine compiles one kind of store.
+      // Always a plain Uint8Array, so that the engine compiles one kind of store.
       const bytes = new Uint8Array(bufferOf(into), offsetOf(into), (length / 2) * width);
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       if (halfWidth === 0) {
@@ -291,7 +291,7 @@ export function digitsOf(alphabet: string, scale: 1 | 4): Digits {
           );
         return;
       }
-      // IDs that were minted together often differ in the last two digits alone. In such a run the others are copied.
+      // IDs that were minted together often differ only in the last two digits. In such a run the others are copied.
       let end = 0;
       for (let index = 0, at = 0; index < length; ) {
         const low = words[index + LOW] as number;

@@ -12,9 +12,8 @@
  * hex.encode(62n); // "000000000000003e"
  * ```
  *
- * The Rust core has the same forms (`crates/core/src/text`), and the vectors in `crates/core/vectors/text.json` test
- * that both agree. These are JavaScript on every backend, because passing a text out of WebAssembly costs more than
- * computing its digits.
+ * The Rust core has the same forms (`crates/core/src/text`), and the vectors in `crates/core/vectors/text.json` test that both agree. The
+ * forms are JavaScript on every backend, because passing text out of WebAssembly costs more than computing it.
  */
 import { bufferOf, isIdArray, lengthOf, offsetOf } from "../base/arrays.js";
 import { ConfigError, DecodeError, FrazilError, isWhole, refusal } from "../base/errors.js";
@@ -41,10 +40,9 @@ export interface TextForm {
   /**
    * The ID of a text.
    *
-   * @throws {DecodeError} `INVALID_TEXT` if `encode` does not write this text. `position` is the first wrong character:
-   * one that is not a digit, the first surplus one, the end of a text that is too short, a leading zero digit in a form
-   * without leading zeros, or, if the number has more than 64 bits, the first digit that is larger than the digit of
-   * 2^64 - 1 at that position.
+   * @throws {DecodeError} `INVALID_TEXT` if `encode` does not write this text. `position` is the first wrong character: not a digit,
+   * surplus, the end of a short text, or a leading zero digit in a form without them. If the number has more than 64 bits, it is the first
+   * digit above that of 2^64 - 1.
    */
   readonly decode: (text: string) => bigint;
   /** The ID of a text, or `undefined` if `decode` would throw. */
@@ -77,11 +75,11 @@ export interface FixedForm extends TextForm {
   /** The same form without leading zero digits, for links. Such texts do not sort in the order of the IDs. */
   readonly short: TextForm;
   /**
-   * Writes the texts of many IDs, one after another as ASCII, to the start of an array, and returns how many bytes it
-   * wrote: `width` for each ID.
+   * Writes the texts of many IDs, one after another as ASCII, to the start of an array. Returns the number of bytes written: `width` for
+   * each ID.
    *
-   * @throws {ConfigError} `INVALID_ARGUMENT` if the IDs are not a BigUint64Array, or the target is not a Uint8Array with
-   * room for all texts, in other memory than that of the IDs. Nothing has been written then.
+   * @throws {ConfigError} `INVALID_ARGUMENT` if the IDs are not a BigUint64Array, or the target is not a Uint8Array with room for all
+   * texts, in other memory than the IDs. Then nothing is written.
    */
   readonly encodeInto: (ids: BigUint64Array, bytes: Uint8Array) => number;
 }
@@ -97,8 +95,8 @@ export interface ByteForm {
   /**
    * The ID of eight bytes.
    *
-   * @throws {DecodeError} `INVALID_TEXT` if the argument is not a Uint8Array of eight bytes. `position` is the end of
-   * an array that is too short, or the first surplus byte.
+   * @throws {DecodeError} `INVALID_TEXT` if the argument is not a Uint8Array of eight bytes. `position` is the end of a short array, or the
+   * first surplus byte.
    */
   readonly decode: (bytes: Uint8Array) => bigint;
   /** The ID of eight bytes, or `undefined` if `decode` would throw. */
@@ -136,13 +134,13 @@ function attempt<T, R>(call: (input: T) => R, input: unknown): R | undefined {
 }
 
 /**
- * The elements of an array, each read once: a getter or a Proxy is code of the caller, which can change the array. They end at the
- * first that is missing, which is refused: an array of a few bytes may have a length of 2^32.
+ * The elements of an array, each read once: a getter or a Proxy is code of the caller, which can change the array. They end at the first
+ * missing one, which is refused: a tiny array may have a length of 2^32.
  */
 function elementsOf<T>(field: string, array: readonly T[], rule: string): T[] {
   let cause: unknown;
   try {
-    // A revoked Proxy is none, and throws.
+    // Throws for a revoked Proxy, which is not an array.
     const end = Array.isArray(array) && array.length;
     if (isWhole(end, 0, 2 ** 32)) {
       const list: T[] = [];
@@ -167,7 +165,7 @@ function each<T, R, L extends { [index: number]: R }>(
   call: (input: T) => R,
   listOf: (length: number) => L,
 ): L {
-  // The elements of a typed array are its own, whatever its class says of its length. Texts cannot be in one.
+  // The elements of a typed array are its own, whatever its class says about its length. It cannot hold texts.
   const isOfIds = isIdArray(given, "BigUint64Array") && rule === PackageRule.TEXT_IDS;
   const inputs = isOfIds ? given : elementsOf(field, given as readonly T[], rule);
   const length = isOfIds ? lengthOf(given as never) : inputs.length;
@@ -182,7 +180,7 @@ function each<T, R, L extends { [index: number]: R }>(
     } catch (error) {
       if (!FrazilError.is(error)) throw error;
       const { code, field, value, rule, ...details } = error;
-      // The rule is complete, and keeps what looks like a place for a number.
+      // The rule is complete, and may contain text like a placeholder.
       const at = `${field}s[${index}]`;
       throw refusal(DecodeError, code, at, value, rule as string, "{min}", "{max}", { ...details, index });
     }
@@ -211,22 +209,22 @@ function calls(write: (id: bigint) => string, read: (text: string) => bigint): T
   };
 }
 
-/** What makes a form differ from the number in the digits of its alphabet. */
+/** The differences between a form and the plain number in the digits of its alphabet. */
 interface Differences {
-  /** Other digits that are read, each in the place of the digit in the alphabet that it stands for. */
+  /** Other digits to read, each at the index of the digit that it stands for. */
   readonly others?: readonly string[];
-  /** What the ID is multiplied with. Default: 1. */
+  /** The factor of the ID. Default: 1. */
   readonly scale?: 1 | 4;
 }
 
-/** The rule of an alphabet whose digits cannot be told in words. */
+/** The rule of an alphabet that words cannot describe. */
 const ITS_DIGITS = `${Rule.TEXT_ALPHABET}\nThe alphabet is {max}`;
 
 /** The form of an alphabet. `rule` is the rule that other characters break, in which `{max}` is the alphabet. */
 function form(alphabet: string, rule: string, { others = [], scale = 1 }: Differences = {}): FixedForm {
   const base = alphabet.length;
   const { join, restWidth, text: write, textsInto, width } = digitsOf(alphabet, scale);
-  /** The value of each digit by its character code; -1 for other characters of ASCII. Nothing is looked up in a prototype. */
+  /** The value of each digit by its character code; -1 for other characters of ASCII. No lookup reaches a prototype. */
   const values = new Int8Array(128).fill(-1);
   for (const digits of [alphabet, ...others])
     for (let digit = 0; digit < digits.length; digit++) values[digits.charCodeAt(digit)] = digit;
@@ -282,7 +280,7 @@ function form(alphabet: string, rule: string, { others = [], scale = 1 }: Differ
       const needed = lengthOf(ids) * width;
       if (!isIdArray(bytes, "Uint8Array") || lengthOf(bytes) < needed || bufferOf(bytes) === bufferOf(ids))
         throw refusal(ConfigError, "INVALID_ARGUMENT", "bytes", bytes, PackageRule.TEXT_ROOM, needed);
-      // IDs whose memory was transferred are none, and nothing can read there.
+      // Transferred IDs have no memory that could be read.
       if (needed > 0) textsInto(ids, bytes);
       return needed;
     },
@@ -298,17 +296,17 @@ const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 export const base32: FixedForm = /* @__PURE__ */ form(CROCKFORD, Rule.TEXT_BASE32);
 
 /**
- * Crockford's base 32 for IDs that people type: it writes what `base32` writes, and reads lower case too, `I` and `L` as
- * `1`, and `O` as `0`. So an ID has several texts here: compare and store the IDs, or what `encode` writes.
+ * Crockford's base 32 for IDs that people type: it writes the same as `base32`, and also reads lower case, `I` and `L` as `1`, and `O` as
+ * `0`. So an ID has several texts here: compare and store the IDs, or texts from `encode`.
  */
 export const crockford: FixedForm = /* @__PURE__ */ form(CROCKFORD, Rule.TEXT_CROCKFORD, {
   others: ["0123456789abcdefghjkmnpqrstvwxyz", "OI", "oi", "OL", "ol"],
 });
 
-/** Base 36 in lower case: 13 characters. `short` writes what `id.toString(36)` writes. */
+/** Base 36 in lower case: 13 characters. `short` writes the same as `id.toString(36)`. */
 export const base36: FixedForm = /* @__PURE__ */ form("0123456789abcdefghijklmnopqrstuvwxyz", Rule.TEXT_BASE36);
 
-/** The base 58 of Bitcoin: 11 characters without ones that look alike. The zero digit is `1`. */
+/** The base 58 of Bitcoin: 11 characters, without look-alikes. The zero digit is `1`. */
 export const base58: FixedForm = /* @__PURE__ */ form(
   "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
   Rule.TEXT_BASE58,
@@ -322,8 +320,8 @@ export const base62: FixedForm = /* @__PURE__ */ form(
 
 /**
  * The eight bytes of the ID in the base 64 of RFC 4648 for URLs, without padding: 11 characters, as
- * `Buffer.toString("base64url")` writes them. **Its texts do not sort in the order of the IDs**, since its alphabet does
- * not ascend in ASCII.
+ * `Buffer.toString("base64url")` writes them. **Its texts do not sort in the order of the IDs**, because its alphabet does not ascend in
+ * ASCII.
  */
 export const base64url: FixedForm = /* @__PURE__ */ form(
   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
@@ -348,8 +346,7 @@ export const bwmarrinBase58: FixedForm = /* @__PURE__ */ form(
 );
 
 /**
- * A form with an alphabet of your own, for texts that another program wrote: the number in the digits of the alphabet,
- * that of zero first.
+ * A form with your own alphabet, for texts of another program: the number in the digits of the alphabet, zero first.
  *
  * @throws {ConfigError} `INVALID_ARGUMENT` unless the alphabet is a string of 2 to 94 different printable characters of
  * ASCII, without blanks.

@@ -1,5 +1,5 @@
 /**
- * IDs on their way through JSON and SQL, exactly. It uses no WebAssembly and no native code. It knows no layouts.
+ * Exact IDs through JSON and SQL. It uses no WebAssembly, no native code and no layouts.
  *
  * ```js
  * import { json, jsonReplacer, readIds, toSql } from "frazil/transport";
@@ -20,19 +20,19 @@ import type { Shape } from "../layout/shape.js";
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "../base/errors.js";
 export type { Id, IdInput, IdText } from "../layout/id.js";
 
-// Of the host, so that the declarations compile with the types of a browser, of Node and of Workers, and without any.
+// The host's, so the declarations compile with the types of a browser, Node or Workers, or with none.
 type HostResponse = typeof globalThis extends { Response: infer R } ? R : unknown;
 /** A `Response` of the host. */
 export type JsonResponse = HostResponse extends { prototype: infer R } ? R : unknown;
 /** The second argument of `new Response`. */
 export type JsonResponseInit = HostResponse extends abstract new (body: null, init?: infer I) => unknown ? I : never;
 type AnyFunction = (...args: never[]) => unknown;
-/** A value that has a JSON text: `undefined`, functions and symbols have none. */
+/** A value with a JSON text: `undefined`, functions and symbols have none. */
 export type JsonInput<T> = T extends undefined | symbol | AnyFunction ? never : T;
 
-/** What `readIds` returns as it is, whatever the keys. */
+/** The values that `readIds` returns as they are, whatever the keys. */
 type NotEntered = AnyFunction | Date | ArrayBufferView | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
-/** What becomes of the value of a key that `readIds` reads. */
+/** The type of a value under a key that `readIds` reads. */
 type IdsIn<V> = unknown extends V
   ? V
   : V extends null | undefined
@@ -85,7 +85,7 @@ function idOf(shape: Pick<Shape, "maxId">, field: string, input: unknown, next =
   }
 }
 
-/** The text of a `bigint`, also one in an object, of any realm. */
+/** The text of a `bigint`, boxed or not, of any realm. */
 function textOf(value: unknown): string | undefined {
   try {
     if ((value as { [Symbol.toStringTag]: unknown })[Symbol.toStringTag] === "BigInt")
@@ -97,17 +97,16 @@ function textOf(value: unknown): string | undefined {
 }
 
 /**
- * The second argument of `JSON.stringify`: a `bigint` is written as decimal text, also one in an object (`Object(1n)`), and
- * everything else as JSON writes it. A `BigInt.prototype.toJSON` has no effect, whatever it returns; where there is one, a getter is
- * called twice.
+ * The second argument of `JSON.stringify`: a `bigint` is written as decimal text, even a boxed one (`Object(1n)`), and everything else as
+ * JSON writes it. A `BigInt.prototype.toJSON` has no effect on the result; if there is one, a getter is called twice.
  */
 export function jsonReplacer(this: unknown, key: string, value: unknown): unknown {
-  // JSON has called that already, and the holder has the value from before. Without it `value` may be what another replacer put in.
+  // JSON has already called that, and the holder has the value from before. Without it `value` may come from another replacer.
   const before = "toJSON" in BigInt.prototype ? (this as Record<string, unknown> | undefined)?.[key] : value;
   return textOf(before) ?? textOf(value) ?? value;
 }
 
-/** What a call returns. If it throws, or returns `undefined`, what it was given is refused. */
+/** The result of a call. If it throws or returns `undefined`, its input is refused. */
 function resultOf<R>(field: string, given: unknown, rule: string, call: () => R | undefined): R {
   let cause: unknown;
   try {
@@ -123,13 +122,13 @@ function resultOf<R>(field: string, given: unknown, rule: string, call: () => R 
  * A response with the JSON text of a value, as `Response.json` makes it, which throws for a `bigint`.
  *
  * @throws {ConfigError} `INVALID_ARGUMENT` if the value has no JSON text (`undefined`, a function, a symbol, a cycle, or more
- *   depth than `JSON.stringify` has), or if the host makes no response with a body of `init` (`status: 204`). The `cause` is what
- *   `JSON.stringify`, a function that it calls, or `Response` threw.
+ *   depth than `JSON.stringify` has), or if the host allows no body for `init` (`status: 204`). The `cause` is the error of
+ *   `JSON.stringify`, a function that it calls, or `Response`.
  */
 export function json<T>(value: JsonInput<T>, init?: JsonResponseInit): JsonResponse {
   const rule = "must be a value that has a JSON text, such as null, without a cycle, and not too deep";
   const text = resultOf("value", value, rule, () => JSON.stringify(value, jsonReplacer));
-  // Bytes, because the host gives a text a content type of its own, and then nobody knows whether `init` had one.
+  // Bytes, because the host gives a text a content type, and then it is unknown whether `init` had one.
   return resultOf("init", init, "must fit a response with a body\nWithout a body: new Response(null, init).", () => {
     const response = new Response(new TextEncoder().encode(text), init as ResponseInit);
     if (!response.headers.has("content-type")) response.headers.set("content-type", "application/json");
@@ -138,18 +137,18 @@ export function json<T>(value: JsonInput<T>, init?: JsonResponseInit): JsonRespo
 }
 
 /**
- * The same value, with the IDs under these keys as `bigint`, at any depth, also those in an array: of parsed JSON, of a
- * message, or of rows from a database. `null` and `undefined` stay as they are, and a key may be absent: where exactly one ID
- * must be, use `layout.parse(value.id)`.
+ * The same value, with the IDs under these keys as `bigint`, at any depth and in arrays: for parsed JSON, messages, or rows from a
+ * database. `null` and `undefined` stay as they are, and a key may be absent: where exactly one ID is required, use
+ * `layout.parse(value.id)`.
  *
- * The value does not change. An object or array in which an ID becomes a `bigint` is copied, to a plain one without methods,
- * and once, even if it is in several places or in itself. Everything else is returned as it is. Bytes, `Map`, `Set` and boxed
- * texts are not entered.
+ * The value does not change. An object or array in which an ID becomes a `bigint` is copied to a plain one without methods. It is copied
+ * once, even if it is in several places or in itself. Everything else is returned as it is. Bytes, `Map`, `Set` and boxed texts are not
+ * entered.
  *
- * @throws {ConfigError} `INVALID_ARGUMENT` if the value is a string; if a key is not a string, or if there is none; if an array has holes,
- *   since a message of a few bytes may have an array of 2^32; if the value cannot be read, with what a getter threw as the `cause`.
- * @throws {DecodeError} `INVALID_ID` if a value under these keys is not exactly an ID from 0 to 2^64 - 1, with the key as
- *   `field`; in an array also with the `index`. A number above 2^53 is refused, because it has lost digits.
+ * @throws {ConfigError} `INVALID_ARGUMENT` if the value is a string, or cannot be read, with the error of a getter as the `cause`. Also if
+ * a key is missing or not a string, or if an array has holes: a message of a few bytes may have an array of 2^32.
+ * @throws {DecodeError} `INVALID_ID` if a value under these keys is not exactly an ID from 0 to 2^64 - 1, with the key as `field`, and in
+ * an array the `index`. A number above 2^53 is refused, because it has lost digits.
  */
 export function readIds<T, K extends string>(value: T, ...keys: [K, ...K[]]): WithIds<T, K> {
   const names = new Set<string>(keys);
@@ -161,7 +160,7 @@ export function readIds<T, K extends string>(value: T, ...keys: [K, ...K[]]): Wi
   return withIds(value, names) as WithIds<T, K>;
 }
 
-/** Its text is not in the error, since it may hold secrets. */
+/** Its text is not in the error, because it may hold secrets. */
 const TEXT_OF_JSON = "must be parsed JSON\nPass JSON.parse(text).";
 
 /** An object or array in the value. */
@@ -172,8 +171,8 @@ interface Found {
 }
 
 function withIds(root: unknown, names: ReadonlySet<unknown>): unknown {
-  // Lists that grow while they are read, in place of calls in calls: a value may be as deep as memory allows, contain itself, and
-  // have one object in so many places that visiting it in each of them would not end.
+  // Lists that grow while they are read, instead of recursion. A value may be as deep as memory allows, contain itself, or have one object
+  // in too many places to visit each.
   const found = new Map<unknown, Found>();
   const changed = new Set<Found>();
   const find = (value: unknown) => {
@@ -181,13 +180,13 @@ function withIds(root: unknown, names: ReadonlySet<unknown>): unknown {
     if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
     let each = found.get(value);
     if (each) return each;
-    // From here on only the copy is read: a getter could return something else the second time.
+    // From here on, only the copy is read: a getter could return something else the second time.
     const copy = resultOf<object>("value", root, "must be a value that can be read, without holes", () => {
       // Each character would be a key.
       if (value instanceof String) return {};
       if (!Array.isArray(value)) return { ...value };
       const list: unknown[] = [];
-      // No iterator, which may be one of the array's own.
+      // No iterator, because the array may have its own.
       for (let index = 0; index < value.length; index++) {
         // A message of a few bytes may have an array with 2^32 of them.
         if (!(index in value)) return undefined;

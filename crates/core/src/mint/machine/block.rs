@@ -4,7 +4,7 @@
 //! With a rotated sequence (`SequenceStart::Wrap`) the sequence number of an ID is its position plus a number that a key and the
 //! tick determine, modulo the length of the sequence.
 //!
-//! * **No memory**: a block of a million IDs takes as much room as one of a single ID.
+//! * **No memory**: a block of a million IDs takes as much memory as one of a single ID.
 //! * **Nothing is divided**: writing IDs is one prefix for each tick and clock id, then additions.
 //! * Not covered: whether the IDs may be issued. [`Machine::reserve`](crate::mint::Machine::reserve) decides that.
 
@@ -47,7 +47,7 @@ impl Block {
         self.id(self.first, self.rotation(self.first))
     }
 
-    /// How many IDs the block has; at least 1.
+    /// The number of IDs in the block: at least 1.
     ///
     /// ```
     /// # use frazil::{Layout, Node};
@@ -76,7 +76,7 @@ impl Block {
         self.node | self.geometry.spread(rotated)
     }
 
-    /// How far the sequence is rotated at the tick and clock id of a position.
+    /// The rotation of the sequence at the tick and clock id of a position.
     fn rotation(&self, position: u64) -> u64 {
         let sequence = self.geometry.sequence;
         self.rotation_key.map_or(0, |key| key.hash(position >> sequence.bits) & sequence.max())
@@ -115,8 +115,8 @@ impl Block {
 /// Writes `first`, and then numbers that are each `step` more than the one before.
 fn write_progression(out: &mut [u64], first: u64, step: u64) {
     let mut id = first;
-    // A module that is built for size does a step of the loop for each number, so four are written at a step: twice as fast. Elsewhere the
-    // compiler makes vectors of the plain loop, and none of four at a time: half as fast.
+    // A module that is built for size gets no unrolled loop, so writing four numbers per step is twice as fast. Elsewhere the compiler
+    // vectorizes only the plain loop, and four per step would be half as fast.
     #[cfg(target_arch = "wasm32")]
     let (groups, out) = out.as_chunks_mut();
     #[cfg(target_arch = "wasm32")]

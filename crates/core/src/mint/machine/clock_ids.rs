@@ -4,12 +4,12 @@
 //! used for. The clock id in use is the exception: its last tick is in the word, and its number is stored when the state leaves
 //! it.
 //!
-//! * **No memory of its own**: [`ClockIds`] reads a slice, an array, or the atomics of a state.
+//! * **No extra memory**: [`ClockIds`] reads a slice, an array, or the atomics of a state.
 //! * Not covered: storing the numbers, and the memory orderings. `mint/state.rs` does that.
 
 use crate::layout::Geometry;
 
-/// The numbers that a state keeps for its clock ids. A slice will do; it is empty if the layout has no clock field.
+/// The numbers that a state keeps for its clock ids. A slice implements this; it is empty if the layout has no clock field.
 ///
 /// ```
 /// use frazil::{Layout, Node};

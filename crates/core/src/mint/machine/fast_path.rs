@@ -1,24 +1,24 @@
-//! The fast path to one ID: what most calls do, without the machine's rules.
+//! The fast path to one ID: most calls take it, without the machine's rules.
 //!
-//! After an ID was issued in the clock's own tick, the calls that follow in that tick take the next numbers of its sequence: the
-//! word grows by one, and nothing else changes. That holds for a range of words, which begins after the first number of the
-//! sequence (where the rules for a new tick lead to) and ends before the last one. So a call has two comparisons to make: whether
-//! the word is in that range, and whether the clock is in the tick of the word.
+//! After an ID was issued in the clock's own tick, later calls in that tick take the next numbers of its sequence: the word grows by one,
+//! and nothing else changes. That holds for a range of words. It begins after the first number of the sequence (where the rules for a new
+//! tick lead) and ends before the last one. So a call has two comparisons to make: whether the word is in that range, and whether the clock
+//! is in the tick of the word.
 //!
-//! The first ID of a tick has a fast path as well, if the layout has no clock field and sequences start at zero: the word becomes the
+//! If the layout has no clock field and sequences start at zero, the first ID of a tick has a fast path as well: the word becomes the
 //! second position of the tick. `mint/line.rs` is the same rule in doubles, for JavaScript.
 //!
 //! * **With the feature `std` only**: the addon and the WebAssembly module reserve through the frame and never come here.
 //! * **No other ID than the machine's**: the range comes from an ID that [`Machine::reserve`](crate::mint::Machine::reserve) issued, and
-//!   `tests/exhaustive` and `tests/line` compare all that the fast paths answer with what the machine would have.
-//! * Not covered: a sequence that wraps, whose IDs are not in order of the count.
+//!   `tests/exhaustive` and `tests/line` compare every answer of the fast paths with the machine's.
+//! * Not covered: a sequence that wraps, because its IDs are not in order of the count.
 
 use super::window::Window;
 use crate::layout::Geometry;
 #[cfg(feature = "std")]
 use crate::mint::sync::{AtomicU64, Ordering};
 
-/// How the fast path makes IDs of a layout and node id: what it reads, computed once.
+/// The fast path for a layout and node id: its inputs, computed once.
 ///
 /// ```
 /// use frazil::{Layout, Node};
@@ -75,9 +75,9 @@ impl FastPath {
     #[must_use]
     #[inline]
     pub const fn id(&self, word: u64, from: u64, now_ms: u64) -> Option<u64> {
-        // Every layout has a time field, so all shifts are below 64; saying so saves the test for it.
+        // Every layout has a time field, so all shifts are below 64; the mask saves the check for it.
         let tick = word >> (self.low_bits & 63);
-        // Of a word that is not in the range the tick may be anything, also one that overflows.
+        // If the word is not in the range, the tick may be anything and may overflow.
         let since_tick_ms = now_ms.wrapping_sub(self.epoch_ms).wrapping_sub(tick.wrapping_mul(self.tick_ms));
         if word.wrapping_sub(from) >= self.sequence_max.saturating_sub(1) || since_tick_ms >= self.tick_ms {
             return None;
@@ -108,7 +108,7 @@ impl FastPath {
     #[inline]
     pub const fn first_id(&self, word: u64, window: Window, now_ms: u64) -> Option<(u64, u64)> {
         let Some(elapsed_ms) = now_ms.checked_sub(self.epoch_ms) else { return None };
-        // Most ticks are milliseconds, and a division takes as long as all the rest.
+        // Most ticks are milliseconds, and a division takes as long as everything else here.
         let tick = if self.tick_ms == 1 { elapsed_ms } else { elapsed_ms / self.tick_ms };
         if tick > self.time_max || self.clock_max > 0 {
             return None;
@@ -122,18 +122,18 @@ impl FastPath {
     }
 }
 
-/// The fast path of one generator, and where it is right: written after an ID was issued by the machine.
+/// The fast path of one generator, and where it is valid: written after the machine issued an ID.
 ///
-/// The two numbers are written one after the other, so a call can read the range of one ID and the origin of another. Then it
-/// issues nothing wrong: the numbers are written after the swap of the word to their own tick, with `Release`, so a call that
-/// reads one of them swaps the word of an earlier tick in vain.
+/// The two numbers are written one after the other, so a call can read the range of one ID and the origin of another. It still issues no
+/// wrong ID: both are written with `Release` after the swap of the word to their tick. A call that reads one of them therefore fails to
+/// swap the word of an earlier tick.
 #[cfg(feature = "std")]
 #[derive(Debug)]
 pub(crate) struct FastPathRange {
     way: FastPath,
     /// The first word of the range.
     from: AtomicU64,
-    /// The origin of the state by which it was decided, or [`NOWHERE`].
+    /// The origin of the state for which it is valid, or [`NOWHERE`].
     origin: AtomicU64,
 }
 
@@ -153,13 +153,13 @@ impl FastPathRange {
         self.origin.store(NOWHERE, Ordering::Relaxed);
     }
 
-    /// Opens it from a word on. `origin` was read before the ID was decided.
+    /// Opens it from a word on. `origin` must have been read before the ID was decided.
     pub(crate) fn open(&self, from: u64, origin: u64) {
         self.origin.store(origin, Ordering::Release);
         self.from.store(from, Ordering::Release);
     }
 
-    /// The ID at a word, if the fast path is right there.
+    /// The ID at a word, if the fast path is valid there.
     #[inline]
     pub(crate) fn id(&self, word: u64, now_ms: u64) -> Option<u64> {
         self.way.id(word, self.from.load(Ordering::Acquire), now_ms)

@@ -21,9 +21,8 @@ pub enum Outcome {
         word: u64,
         /// The IDs.
         block: Block,
-        /// The clock id that the new word leaves, and the first tick for which it may be used again. If there is one, store it
-        /// *before* the word becomes the state. Storing it is correct even if the word then does not become the state, because
-        /// the clock id was used up to there already.
+        /// The clock id that the new word leaves, and the first tick for which it may be used again. Store it *before* the word becomes the
+        /// state. That is correct even if the word never does, because the clock id was already used up to there.
         leaves: Option<(usize, u64)>,
         /// How far the tick of the last of the IDs lies ahead of the clock, in milliseconds.
         lead_ms: u64,
@@ -40,7 +39,7 @@ pub enum Outcome {
         /// `CLOCK_BACKWARD` or `SEQUENCE_EXHAUSTED`.
         cause: Code,
     },
-    /// The window ends before the tick that is due ends.
+    /// The window ends before the end of the tick that is due.
     Expired {
         /// The end of that tick: the window must reach this far for the same call to succeed.
         until_ms: u64,

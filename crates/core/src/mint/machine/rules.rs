@@ -22,7 +22,7 @@ pub const MAX_LEAD_MS: u64 = 1000;
 /// * **Deterministic**: no clock, no entropy; tests and vectors drive it with scripted time.
 /// * **Small**: under 100 bytes, `Copy`, no allocation.
 ///
-/// Use [`crate::Generator`] to mint. Use this to keep the state in a place that `Generator` does not support.
+/// To mint, use [`crate::Generator`]. Use this type to keep the state where `Generator` cannot.
 ///
 /// ```
 /// use frazil::{Layout, Node};
@@ -119,8 +119,8 @@ impl Machine {
         self.start.is_none()
     }
 
-    /// Answers which IDs may be issued when the state is `word`, its clock ids are `clocks` and the clock shows `now_ms`: up to
-    /// `want` IDs, at least one, and as many as the lead and the window allow.
+    /// Decides which IDs may be issued for the state `word` with the clock ids `clocks` when the clock shows `now_ms`: up to `want`, at
+    /// least one, as far as the lead and the window allow.
     ///
     /// Without a clock field a block may span many ticks. With one, a block has one tick and one clock id.
     ///
@@ -172,10 +172,10 @@ impl Machine {
         if wall > last || word == EXHAUSTED || word >> low > last {
             return Outcome::Refused(Error::new(Code::TimeExhausted));
         }
-        // Times are compared instead of ticks, because that takes no division.
+        // Comparing times instead of ticks takes no division.
         if g.tick_start_ms(wall) < window.from_ms {
             let from_ms = self.tick_from(window.from_ms);
-            // The wait ends when the same call would succeed at that time or later; it may never end.
+            // The wait ends at the first time from then on at which the same call would succeed; it may never end.
             return match self.decide(word, window, clocks, from_ms, want) {
                 Outcome::Issued { .. } | Outcome::Expired { .. } => {
                     Outcome::Stalled { retry_at_ms: from_ms, cause: Code::ClockBackward }
@@ -247,8 +247,8 @@ impl Machine {
         FastPath::new(&self.geometry, self.node)
     }
 
-    /// The first of the words from which the fast path leads on, after [`Machine::reserve`] changed the word to `word`, and as long
-    /// as the window begins where it began then; `None` if the sequence wraps.
+    /// The first word of the fast path after [`Machine::reserve`] changed the word to `word`, valid as long as the start of the window is
+    /// unchanged; `None` if the sequence wraps.
     ///
     /// ```
     /// # use frazil::{Layout, Node};
@@ -291,8 +291,8 @@ impl Machine {
         Outcome::Stalled { retry_at_ms: self.first_ms_within_lead(tick), cause }
     }
 
-    /// Stalled because no clock id is free at the clock's tick. The stall ends when another clock id is free; or when the current
-    /// tick is within the lead again, if it has IDs or a higher clock id left; or else when the tick after it is.
+    /// Stalled because no clock id is free at the clock's tick. The stall ends when another clock id is free, or when the current tick is
+    /// within the lead again. If that tick has no ID and no higher clock id left, the next tick must be within the lead.
     fn stalled_back(&self, state: &StateView<'_, impl ClockIds + ?Sized>) -> Outcome {
         let freed = state.next_freed().filter(|tick| *tick <= self.geometry.time.max());
         let freed_ms = freed.map(|tick| self.geometry.tick_start_ms(tick));
@@ -308,13 +308,13 @@ impl Machine {
         self.stalled_until(current + u64::from(spent), Code::ClockBackward)
     }
 
-    /// How many clock ids the layout has: 0 without a clock field.
+    /// The number of clock ids in the layout: 0 without a clock field.
     #[must_use]
     pub const fn clock_ids(&self) -> usize {
         self.geometry.clock_ids()
     }
 
-    /// How far the machine may run ahead of the clock, in milliseconds.
+    /// The most the machine may run ahead of the clock, in milliseconds.
     #[must_use]
     pub const fn max_lead_ms(&self) -> u64 {
         self.max_lead_ms
@@ -326,8 +326,7 @@ impl Machine {
         self.geometry.gather_node(self.node)
     }
 
-    /// The most IDs that a call can get if it may wait `wait_ms`: those of every tick that the clock can reach in that time, and
-    /// those of the lead.
+    /// The most IDs that a call can get within `wait_ms`: those of every tick that the clock can reach in that time, and those of the lead.
     ///
     /// ```
     /// use frazil::{Layout, Node};

@@ -1,12 +1,12 @@
 //! Where the sequence starts in a new tick.
 //!
-//! If the sequence always starts at 0, almost every ID of a generator with little load ends in 0. That is bad for `id % shards`
-//! and for range-partitioned stores, and it reveals how much is minted. A start that cannot be predicted avoids this: SipHash-2-4
-//! of the tick and clock id, under a [`Key`] that is drawn at random once for each state.
+//! If the sequence always starts at 0, almost every ID of a lightly loaded generator ends in 0. That is bad for `id % shards` and for
+//! range-partitioned stores, and it reveals how many IDs are minted. A start that cannot be predicted avoids this: SipHash-2-4 of the tick
+//! and clock id, under a [`Key`] that is drawn at random once for each state.
 //!
 //! * **No memory**: the start is a function of the tick, the clock id and the key, so the state stays one word.
 //! * **Unpredictable**: SipHash is a keyed pseudorandom function, so known starts say nothing about the next.
-//! * Not covered: hiding the number of IDs *within* a tick. The difference of two IDs of one tick shows it.
+//! * Not covered: hiding the number of IDs *within* a tick. The difference between two IDs of one tick shows it.
 //!
 //! Sources: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012); Leaf and CosId, whose starts come from a small
 //! random range and from a counter.

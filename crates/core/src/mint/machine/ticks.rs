@@ -85,7 +85,7 @@ impl Machine {
         let g = &self.geometry;
         let Some(last) = word.checked_sub(1) else { return 0 };
         let tick = last >> g.low_bits();
-        // That of `EXHAUSTED`, or of another layout's word, may be one whose start overflows.
+        // The tick of `EXHAUSTED`, or of another layout's word, may start beyond 64 bits.
         let held = if tick > g.time.max() { g.time.max() } else { tick };
         g.tick_start_ms(held).saturating_sub(now_ms)
     }

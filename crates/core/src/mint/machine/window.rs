@@ -1,8 +1,7 @@
 //! The times that a state may issue, bounded at both ends.
 //!
-//! A window is the right to mint: it begins after all that a predecessor may have issued, and ends before anything that a
-//! successor may issue. The machine compares the start and the end of each tick with both ends, so no ID is issued outside the
-//! window if the clock is wrong.
+//! A window is the right to mint: it begins after everything that a predecessor may have issued, and ends before anything that a successor
+//! may issue. The machine compares the start and the end of each tick with the window, so even a wrong clock issues no ID outside it.
 
 /// The times that may be issued: ticks that lie in `[from_ms, until_ms)` as a whole, in Unix milliseconds.
 ///

@@ -1,11 +1,11 @@
 //! The kind of state that each layout and node id has in this process: static, leased or kept (feature `std`).
 //!
-//! A state of a [`Registry`](crate::Registry), that of a lease and one that a [`Keeper`](crate::mint::Keeper) provides share no word, so
-//! with one layout and node id they would repeat each other's IDs. One table for the whole process records which kind came first.
-//! The other kinds are then refused with `STATE_CONFLICT`.
+//! The states of a [`Registry`](crate::Registry), a lease and a [`Keeper`](crate::mint::Keeper) share no word, so with one layout and node
+//! id they would repeat each other's IDs. One table for the whole process records which kind came first. The other kinds are then refused
+//! with `STATE_CONFLICT`.
 //!
 //! * **By key**: the key is that of the registry (`state_key.rs`); names do not count.
-//! * **Permanent**: IDs that were issued stay issued, so a key that was used is never given to the other kind.
+//! * **Permanent**: issued IDs stay issued, so a used key never changes to another kind.
 //! * **Reserved first**: a [`Registration`] holds the key while a state is being attached. That may take seconds, and no lock is held.
 //!   If attaching fails, the registration is dropped and leaves nothing.
 //!
@@ -25,7 +25,7 @@ pub const DEFAULT_SCOPE: &str = "default";
 enum Kind {
     /// A registry has a state of the key.
     Static,
-    /// Of leases, each of which has a state of its own, and a window that no other has.
+    /// Leases have the key, each with its own state and a window that no other lease has.
     Leased,
     /// A keeper has the state, or will have it if one of its registrations is confirmed.
     Kept { holders: usize, confirmed: bool },
@@ -59,7 +59,7 @@ pub(crate) fn register_leased(key: StateKey) -> Result<()> {
 /// Reserves a layout and node id for a state that is kept elsewhere than in a [`Registry`](crate::Registry).
 ///
 /// Make a registration before the state is attached, and confirm it afterwards. One that is dropped releases the layout and node id,
-/// unless another one of them was confirmed or is still held.
+/// unless another registration of them was confirmed or is still held.
 ///
 /// ```
 /// use frazil::{Code, GeneratorOptions, Layout, Node, Registry};

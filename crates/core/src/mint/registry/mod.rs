@@ -2,8 +2,7 @@
 //!
 //! * **Never dropped**: a [`Registry`] keeps every state it made, because a state that is dropped and made anew would start over
 //!   and repeat IDs. It holds one state for each layout geometry and node id: some 300 bytes, and 8 more for each clock id.
-//! * **One kind of state for each key**: a static state and one that a keeper has share no word, so `kinds.rs` refuses the
-//!   second.
+//! * **One kind of state for each key**: a static state and a kept one share no word, so `kinds.rs` refuses whichever comes second.
 //! * Not covered: two processes, or two WebAssembly instances, with one static node id. They share no memory.
 
 #[cfg(feature = "std")]
@@ -33,8 +32,8 @@ use state_key::StateKey;
 ///   repeat each other's IDs.
 ///
 /// Make one for the whole process: two registries share no state, so generators of one node id in both repeat each other's IDs. A
-/// state that is kept elsewhere, such as the file of `frazil_local::Local`, shares nothing with a registry either. If a process
-/// opens both for one layout and node id, the second call is refused with `STATE_CONFLICT` (feature `std`; see `Registration`).
+/// state that is kept elsewhere, such as the file of `frazil_local::Local`, shares nothing with a registry either. If a process opens both
+/// for one layout and node id, the second call fails with `STATE_CONFLICT` (feature `std`; see `Registration`).
 ///
 /// ```
 /// use frazil::{GeneratorOptions, Layout, Node, Registry};
@@ -50,7 +49,7 @@ use state_key::StateKey;
 #[derive(Debug, Default)]
 pub struct Registry {
     states: Table<StateKey, Arc<State>>,
-    /// The keys that were leased. With `std` the table of `kinds.rs` has them.
+    /// The keys that were leased. With `std` they are in the table of `kinds.rs`.
     #[cfg(not(feature = "std"))]
     leased: alloc::vec::Vec<StateKey>,
     /// The earliest start of the process that was reported. Threads that start later may report a later one.
@@ -69,7 +68,7 @@ impl Registry {
         }
     }
 
-    /// How many states there are.
+    /// The number of states.
     ///
     /// ```
     /// # use frazil::{GeneratorOptions, Layout, Node, Registry};
@@ -127,7 +126,7 @@ impl Registry {
         self.open_on_state(resolved, resolved.machine()?)
     }
 
-    /// Finds the state for the machine, or makes it. This is the last step: nothing after it can be refused.
+    /// Finds the state for the machine, or makes it. This is the last step, so no refusal comes after it.
     fn open_on_state(&mut self, resolved: &ResolvedOptions, machine: Machine) -> Result<Generator> {
         let key = machine.key();
         let state = match self.states.get(&key) {

@@ -5,8 +5,7 @@
 
 use crate::mint::machine::Machine;
 
-/// The identity of a state. A tuple and not an array, because a list compares it number by number, and the first one differs most
-/// often.
+/// The identity of a state. A tuple instead of an array: a list then compares number by number, and the first one differs most often.
 pub(crate) type StateKey = (u64, u64, u64, u64, u64);
 
 impl Machine {

@@ -1,6 +1,6 @@
 /**
- * The marks by which WebAssembly in the main thread and the native addon in another thread or realm see each other, since they share
- * no state. See `crates/napi/src/backends.rs` for the addon's side.
+ * The marks by which WebAssembly in the main thread and the native addon in another thread or realm see each other: they share no state.
+ * See `crates/napi/src/backends.rs` for the addon's side.
  */
 import { ConfigError } from "../../base/errors.js";
 import { ownOf } from "../../base/own-properties.js";
@@ -13,7 +13,7 @@ interface Modules {
   "node:process": typeof import("node:process");
 }
 
-/** What the process may be asked without the host asking its user for a permission. */
+/** The permissions of the process without a prompt by the host. */
 export interface MarkHost {
   readonly builtin: <K extends keyof Modules>(name: K) => Modules[K];
   /** Whether it may read files. */
@@ -28,10 +28,10 @@ const ADDON_MAPPING = "/memfd:frazil-native";
 const ADDON_PIPE = "\\\\.\\pipe\\frazil-native-";
 const ADDON_FILE_TEXT = "frazil-native";
 
-/** The key under which a thread records, for all its realms, that it has marked the process. */
+/** The key by which a thread records, for all its realms, that it has marked the process. */
 const MARKED = /* @__PURE__ */ Symbol.for("frazil.marked");
 
-/** Whether this copy of the package has marked the process: a frozen `process` takes no note. */
+/** Whether this copy of the package has marked the process: a frozen `process` cannot record it. */
 let isMarked = false;
 
 /**
@@ -107,7 +107,7 @@ function setMarkVariable({ builtin, maySet }: MarkHost): () => void {
   };
 }
 
-/** Whether the addon has marked the process. The system is told by its paths, since programs replace `process.platform` in tests. */
+/** Whether the addon has marked the process. The system is detected by its paths, because tests replace `process.platform`. */
 function addonIsInUse(host: MarkHost): boolean {
   if (!host.mayRead) return false;
   return host.builtin("node:path").sep === "\\" ? hasAddonPipe(host) : hasAddonMapping(host) || hasAddonFile(host);
@@ -122,7 +122,7 @@ function hasAddonMapping({ builtin }: MarkHost): boolean {
   }
 }
 
-/** macOS, and Linux where that memory is refused: an open file that was removed, with a text of its own. */
+/** macOS, and Linux where that memory is refused: an open, removed file with its own text. */
 function hasAddonFile({ builtin }: MarkHost): boolean {
   const { fstatSync, readdirSync, readSync } = builtin("node:fs");
   const found = new Uint8Array(ADDON_FILE_TEXT.length);
@@ -130,10 +130,10 @@ function hasAddonFile({ builtin }: MarkHost): boolean {
     try {
       const file = fstatSync(descriptor);
       if (!file.isFile() || file.nlink !== 0 || file.size !== found.length) return false;
-      // At a position, which leaves the position of the file as it is.
+      // With an explicit position, which does not move that of the file.
       return readSync(descriptor, found, 0, found.length, 0) === found.length && text(found) === ADDON_FILE_TEXT;
     } catch {
-      // Closed by another thread meanwhile, or not open for reading.
+      // Closed by another thread in the meantime, or not open for reading.
       return false;
     }
   };
@@ -152,8 +152,8 @@ function hasAddonPipe({ builtin }: MarkHost): boolean {
     closeSync(openSync(`${ADDON_PIPE}${builtin("node:process").pid}`, "r"));
     return true;
   } catch (error) {
-    // Any other refusal is that of a pipe that exists, such as EBUSY for one that was opened already. The permissions of Node
-    // (ERR_ACCESS_DENIED) do not tell.
+    // Any other refusal means that the pipe exists, such as EBUSY if it is already open. Node's permission model (ERR_ACCESS_DENIED)
+    // reveals nothing.
     const { code } = error as NodeJS.ErrnoException;
     return code !== "ENOENT" && code !== "ERR_ACCESS_DENIED";
   }

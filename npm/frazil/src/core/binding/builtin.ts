@@ -27,10 +27,9 @@ interface Builtins {
 }
 
 /**
- * A built-in module. By a call that bundlers do not follow where there is one, so that they do not try to bundle what is loaded
- * with it.
+ * A built-in module. Where possible, by a call that bundlers do not follow, so they do not try to bundle what it loads.
  *
- * @throws {Error} in a bundle that is an ES module, where Node is older than `engines` of the package says.
+ * @throws {Error} in a bundle that is an ES module, if Node is older than the package's `engines`.
  */
 export function builtin<K extends keyof Builtins>(name: K): Builtins[K] {
   const found = process.getBuiltinModule?.(name);

@@ -7,18 +7,18 @@ import { isWorkerThread } from "./threads.js";
 import { bindExports, checkByteOrder, instanceOf } from "./wasm.js";
 import { wasmText } from "./wasm-text.js";
 
-/** What this reads of the global object. */
+/** The part of the global object that is read here. */
 interface Global {
   readonly Deno?: { readonly permissions?: Permissions };
   readonly document?: unknown;
 }
 
-/** Of Deno: what the program may do without asking its user. */
+/** Deno's permissions: what the program may do without a prompt. */
 type Permissions = { querySync(permission: { name: string; variable?: string }): { state: string } };
 
 /**
- * Whether this is Node or Bun, for whose programs this entry is not. A bundler that is not told what a program runs on chooses it
- * (Rollup, esbuild). Test environments that stand in for a browser, such as jsdom, have a document.
+ * Whether this is Node or Bun, where this entry is wrong. Bundlers choose it if not told the platform (Rollup, esbuild). Test environments
+ * that simulate a browser, such as jsdom, have a document.
  */
 function isServer(): boolean {
   const { Deno, document } = globalThis as Global;
@@ -29,7 +29,7 @@ function isServer(): boolean {
 const REMEDY =
   'Tell the bundler that the program runs on Node (esbuild: --platform=node; Rollup: resolve({ exportConditions: ["node"] })), or keep frazil external.';
 
-/** What a refusal says where this entry is the wrong one. */
+/** The text of a refusal if this entry is the wrong one. */
 export const wrongEntry = (): string => (isServer() ? `This is the entry of frazil for browsers. ${REMEDY}` : "");
 
 /** The bytes of the module. */
@@ -72,9 +72,9 @@ export enum Host {
   THREADS = 1,
   /** There may be the native addon, and with it state files. */
   FILES = 0,
-  /** A program runs in many isolates at a time, which share nothing, and nothing numbers them. */
+  /** A program runs in many isolates at a time, which share nothing and have no numbers. */
   ISOLATES = 0,
-  /** A program may run in pages of a browser, of which a person has several. */
+  /** A program may run in browser pages, and a user has several. */
   PAGES = 1,
   /** The clock moves while a program runs. On Cloudflare Workers it stands still in a turn of the event loop. */
   MOVING_CLOCK = 1,
@@ -82,15 +82,15 @@ export enum Host {
 
 /**
  * Whether this is a worker thread, whose WebAssembly shares no memory with that of the main thread. A bundle for browsers
- * may also run in Node, Bun and Deno. The workers of a browser are not told from its main thread.
+ * may also run in Node, Bun and Deno. Browser workers are not distinguished from the main thread.
  */
 export const inWorkerThread = (): boolean =>
   isWorkerThread(globalThis.process?.getBuiltinModule?.("node:worker_threads"));
 
 /**
- * Marks the process in Node and Bun, and in Deno, where `require` loads the addon in other threads. Without Deno's permission for native
- * code there is none, and no thread has more permissions than the main thread. Elsewhere this does nothing: other threads and realms
- * cannot be seen.
+ * Marks the process in Node, Bun and Deno, where `require` loads the addon in other threads. Without Deno's permission for native code
+ * there is no addon, and no thread has more permissions than the main thread. Elsewhere this does nothing: other threads and realms are
+ * invisible.
  *
  * @throws {ConfigError} `STATE_CONFLICT`. See `backend-marks.ts`.
  */

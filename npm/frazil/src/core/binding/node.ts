@@ -24,9 +24,9 @@ interface Addon extends Calls, ArrayCalls, FileCalls, LineCalls {
 const SYSTEMS = /^(linux|darwin|win32)-(x64|arm64)$/;
 
 /**
- * The packages that may contain the addon for this machine. For both glibc and musl: the wrong one fails to load.
+ * The packages that may contain the addon for this machine. On Linux both glibc's and musl's: the wrong one fails to load.
  *
- * @throws {Error} if there is none for the system
+ * @throws {Error} if the system has none
  */
 function addonPackages(): string[] {
   const { platform, arch } = process;
@@ -35,15 +35,15 @@ function addonPackages(): string[] {
   return [`frazil-${platform}-${arch}`];
 }
 
-/** The options by which Node runs a text instead of a file: then `argv[1]` is an argument of the program. */
+/** The options that make Node run text instead of a file: then `argv[1]` is an argument of the program. */
 const RUNS_TEXT = /^(-e|-p|-pe|--eval|--print)(=|$)/;
 
 /**
- * The files from whose folders `node_modules` are searched for the addon: the file that contains frazil, if it is one (Turbopack writes
- * `/ROOT/` into `__filename`, and an ES module has none), then the program. The working directory counts only for the text of
- * `node -e` and `-p`, which was typed there: nobody expects a program to load native code from wherever it is started.
+ * The files whose `node_modules` are searched for the addon: the file that contains frazil, if it exists, then the program. (Turbopack
+ * writes `/ROOT/` into `__filename`, and an ES module has none.) The working directory counts only for `node -e` and `-p`, which are typed
+ * there. Any other program must not load native code from wherever it is started.
  *
- * A place that cannot be looked at leaves the others, and goes to `causes`.
+ * If one place fails, the others are still searched; the failure goes to `causes`.
  */
 function places(causes: unknown[]): string[] {
   const { realpathSync, statSync } = builtin("node:fs");
@@ -59,15 +59,15 @@ function places(causes: unknown[]): string[] {
   };
   const isFile = (path: string) => isAbsolute(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   look(() => (typeof __filename === "string" && isFile(__filename) ? __filename : undefined));
-  // A program may have replaced the list by anything.
+  // A program may have replaced the list with anything.
   const options: unknown = process.execArgv;
-  // The module of threads takes 2 ms to load, and is loaded for such a program only. A worker has the options of its program.
+  // The module of threads takes 2 ms to load, so only such a program loads it. A worker has the options of its program.
   const runsText =
     Array.isArray(options) &&
     options.some((option) => RUNS_TEXT.test(`${option}`)) &&
     builtin("node:worker_threads").isMainThread;
   look(() => {
-    // In a worker, and where a program has changed its arguments, this may be anything.
+    // In a worker, or if a program has changed its arguments, this may be anything.
     const program: unknown = process.argv?.[1];
     if (typeof program !== "string" || !isAbsolute(program) || runsText) return undefined;
     const isFolder = statSync(program, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -84,7 +84,7 @@ function loadRegistered(addonPackage: string): Addon | undefined {
   if (loaded && "error" in loaded) throw loaded.error;
   const addon = loaded?.addon as Addon | undefined;
   if (addon === undefined || typeof addon.abi === "function") return addon;
-  // What a bundler gives for a file that it only copies, such as its URL.
+  // A bundler's result for a file that it only copies, such as its URL.
   throw new Error(`the bundler gives ${typeof addon} in place of ${addonPackage}: it must load .node files by require`);
 }
 
@@ -97,7 +97,7 @@ function loadFrom(searched: readonly string[], addonPackage: string): Addon {
     try {
       path = require.resolve(addonPackage);
     } catch (error) {
-      // With a path, the package is there, and what it names is not.
+      // With a path, the package exists, but the file that it names does not.
       const { code, path } = error as { code?: unknown; path?: unknown };
       if (code === "MODULE_NOT_FOUND" && path === undefined) continue;
       throw error;
@@ -109,7 +109,7 @@ function loadFrom(searched: readonly string[], addonPackage: string): Addon {
 
 const NAME_OF_ADDON = /^frazil-(linux|darwin|win32)-/;
 
-/** The packages of the addon in the `node_modules` that were searched, if none of them is for this system. */
+/** The packages of the addon in the searched `node_modules`, if none is for this system. */
 function foundForOthers(searched: readonly string[]): string[] {
   if (searched.length === 0) return [];
   const { createRequire } = builtin("node:module");
@@ -125,7 +125,7 @@ function foundForOthers(searched: readonly string[]): string[] {
   return addonPackages().some((ours) => found.includes(ours)) ? [] : [...new Set(found)];
 }
 
-/** `admit`, which asks the core once for the calls of a generator with the same count or a smaller one: whatever is admitted stays so. */
+/** `admit`, but the core is asked only once for a count and all smaller ones of a generator: admitted counts stay admitted. */
 function admitOnce(admit: Calls["admit"]): Calls["admit"] {
   let [ofHandle, ofWaitMs, admitted] = [NaN, NaN, -1];
   return (frame, handle, count, waitMs) => {
@@ -156,7 +156,7 @@ function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
       if (addon.abi() !== Frame.ABI) throw new Error(`${addonPackage} was built for another version of frazil`);
       const bind = (): Binding<StateFiles> => {
         const files = stateFilesOf(addon);
-        // `files` owns the frame, since the port refers to it as long as the port lives.
+        // `files` owns the frame, because the port refers to it for its whole life.
         const hasLines = swapsAtomically();
         const { frame, memory } = addon.frame(files, hasLines);
         // Read once: reading the buffer of a view calls into the engine, and the buffer is needed at each call of the
@@ -178,7 +178,7 @@ function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
       };
       return { binding: bind(), causes };
     } catch (error) {
-      // Another copy of the addon has its own states, and WebAssembly beside it would issue the same IDs.
+      // Another copy of the addon has its own states, so WebAssembly beside it would issue the same IDs.
       if ((error as { code?: unknown }).code === "STATE_CONFLICT") {
         throw new ConfigError("STATE_CONFLICT", (error as Error).message, { cause: error });
       }
@@ -204,8 +204,8 @@ const INSTANTIATE = `(bytes) => {
 }`;
 
 /**
- * The bytes of the module. Its text is a file that is loaded only here, by a literal `require`, which every bundler for Node follows. A
- * vm context has no `Buffer`.
+ * The bytes of the module. Its text is a file that is loaded only here, by a literal `require`, which every bundler for Node follows. No
+ * `Buffer`: a vm context has none.
  */
 function wasmBytes() {
   const { wasmText } = require("./wasm-text.js") as typeof import("./wasm-text.js");
@@ -243,7 +243,7 @@ export function inWorkerThread(): boolean {
   try {
     threads = builtin("node:worker_threads");
   } catch {
-    // There is no `require` in a bundle that is an ES module. Then it is not known.
+    // A bundle that is an ES module has no `require`. Then it is unknown.
   }
   return isWorkerThread(threads);
 }
@@ -280,7 +280,7 @@ export function load(): Binding<StateFiles> {
   return fallback;
 }
 
-/** WebAssembly in place of the addon. If it fails too, the error has the causes of both. */
+/** WebAssembly instead of the addon. If it fails too, the error has the causes of both. */
 function wasmFallback(causes: readonly unknown[]): Binding<StateFiles> {
   try {
     return { ...loadWasm(), causes };
@@ -291,17 +291,17 @@ function wasmFallback(causes: readonly unknown[]): Binding<StateFiles> {
   }
 }
 
-/** The note that the warning was given, for threads that start later. */
+/** Records the warning for threads that start later. */
 const NOTE = "FRAZIL_WASM";
 /**
- * A file that hardly any program opens. An open one is the same note for threads that run already, until the thread that opened it ends.
- * Linux only.
+ * A file that hardly any program opens. While open, it records the warning for threads that already run, until the thread that opened it
+ * ends. Linux only.
  */
 const NOTE_FILE = "/proc/self/coredump_filter";
 
 /**
- * Whether no thread of the process has given the warning. The descriptors of a process belong to all its threads. Two threads that
- * ask at the same time may both be the first.
+ * Whether no thread of the process has given the warning. Descriptors belong to all threads of a process. Two threads that ask at the same
+ * time may both be first.
  */
 function isFirstToWarn(): boolean {
   const { getEnvironmentData, setEnvironmentData } = builtin("node:worker_threads");

@@ -1,7 +1,7 @@
 /** Worker threads of Node, Bun and Deno, in which static node ids on WebAssembly are refused. */
 import { ConfigError } from "../../base/errors.js";
 
-/** Of the global object: what Deno has, and what it has in workers only. */
+/** Globals of Deno, and of its workers only. */
 interface Global {
   readonly Deno?: unknown;
   readonly DedicatedWorkerGlobalScope?: unknown;
@@ -10,8 +10,8 @@ interface Global {
 /**
  * Whether this is a worker thread of Node, Bun or Deno. A browser has no `process`, or one without the version of Node.
  *
- * @param threads the module `node:worker_threads`, or `undefined` if it cannot be had
- * @throws {ConfigError} `NATIVE_REQUIRED` if that cannot be found out
+ * @param threads the module `node:worker_threads`, or `undefined` if unavailable
+ * @throws {ConfigError} `NATIVE_REQUIRED` if that is unknown
  */
 export function isWorkerThread(threads: { readonly isMainThread: boolean } | undefined): boolean {
   const { Deno, DedicatedWorkerGlobalScope } = globalThis as Global;

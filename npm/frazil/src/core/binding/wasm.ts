@@ -20,20 +20,19 @@ const CALLS = "open release admit reserve health lease ceiling segment";
 export const instanceOf = (module: WebAssembly.Module): Exports =>
   new WebAssembly.Instance(module).exports as unknown as Exports;
 
-/** What the import of a module gives in workerd. */
+/** The result of importing a module in workerd. */
 export type ImportedModule = { readonly default: WebAssembly.Module } | Exports;
 
 /**
- * workerd, and the bundlers that are made for it, give the compiled module. Bundlers that follow the ES module integration of
- * WebAssembly give the exports of an instance. This is a function, since some of those refuse to build if they see that an
- * imported name does not exist.
+ * workerd and bundlers for it give the compiled module. Bundlers with the ES module integration of WebAssembly give the exports of an
+ * instance. A function, because some of those refuse to build if they see that an imported name is missing.
  */
 export const exportsOf = (imported: ImportedModule): Exports =>
   "memory" in imported ? imported : instanceOf(imported.default);
 
 /**
- * The module's memory is little-endian, and views of it have the byte order of the processor. Not for Workers and edge runtimes, which
- * run on no other processors.
+ * The module's memory is little-endian, and views of it have the byte order of the processor. Not needed on Workers and edge runtimes,
+ * which run on no other processors.
  *
  * @throws {Error} on a big-endian processor
  */
@@ -42,7 +41,7 @@ export function checkByteOrder(): void {
     throw new Error("this processor is big-endian: frazil decodes on it, and mints on little-endian ones only");
 }
 
-/** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. `hint`: what allows it there. */
+/** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. `hint`: how to allow it there. */
 export function bindExports(make: () => Exports, hint?: string): Binding {
   try {
     const exports = make();
@@ -58,7 +57,7 @@ export function bindExports(make: () => Exports, hint?: string): Binding {
     };
     for (const name of CALLS.split(" ") as (keyof Calls)[]) {
       const call = exports[name] as (...given: unknown[]) => unknown;
-      // Five parameters, and no rest parameter with spread: spread calls an iterator, which a program can replace.
+      // Five parameters instead of a rest parameter with spread: a program can replace the iterator that spread calls.
       calls[name] = (a?: unknown, b?: unknown, c?: unknown, d?: unknown, e?: unknown) => {
         try {
           // A signed integer: statuses and addresses are below 2^31.
@@ -66,13 +65,12 @@ export function bindExports(make: () => Exports, hint?: string): Binding {
         } catch (error) {
           if (name !== "release") halt(error);
         }
-        // `release` does not throw: nobody can catch an error of a finalization callback, and a stopped module holds
-        // nothing.
+        // `release` does not throw: an error in a finalization callback cannot be caught, and a stopped module holds nothing.
         if (name !== "release") throw stopped;
         return undefined;
       };
     }
-    // The getter is captured now: one that is replaced later is user code.
+    // The getter is captured now: a later replacement is user code.
     const { get } = Object.getOwnPropertyDescriptor(WebAssembly.Memory.prototype, "buffer") as PropertyDescriptor;
     const apply = Reflect.apply;
     const { memory } = exports;

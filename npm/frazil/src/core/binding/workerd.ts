@@ -1,4 +1,4 @@
-/** Cloudflare Workers. The module is imported, since a Worker may not compile one during a request. */
+/** Cloudflare Workers. The module is imported, because a Worker may not compile one during a request. */
 
 import type { Binding } from "../boundary.js";
 import { bindExports, exportsOf } from "./wasm.js";

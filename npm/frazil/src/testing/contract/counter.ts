@@ -1,40 +1,40 @@
-/** What the scenarios of the contract of segments are made of: counters of their own, and processes that allocate ranges of them. */
+/** The parts of scenarios in the segment contract: their own counters, and processes that allocate ranges. */
 import assert from "node:assert/strict";
 import type { AllocateRequest, Allocation, SegmentStore } from "../../stores/segment-store.js";
 import { draw } from "./holder.js";
 
 /**
- * What a store may be unable to do, if its form was given:
+ * Limits that a store may have by design:
  *
- * - `"retries"`: to tell that an attempt is repeated. It then allocates another range;
- * - `"skips"`: to move a counter that has lost allocations. It then refuses to allocate;
- * - `"limits"`: to give fewer numbers than its own step for the tag has, where no count is asked for;
- * - `"tags"`: to have counters of any tag of up to 128 characters.
+ * - `"retries"`: cannot recognise a repeated attempt. It then allocates another range;
+ * - `"skips"`: cannot move a counter that has lost allocations. It then refuses to allocate;
+ * - `"limits"`: cannot give fewer numbers than its own step for the tag, if no count is requested;
+ * - `"tags"`: cannot have counters of every tag of up to 128 characters.
  */
 export type Inability = "retries" | "skips" | "limits" | "tags";
 
-/** A store that is open, and what can be done to it. The last calls are optional: without one, its scenarios are skipped. */
+/** An open store, and the controls over it. The last calls are optional: without one, its scenarios are skipped. */
 export interface OpenStore {
   readonly store: SegmentStore;
   /** Makes the counter of a tag with its first number, unless there is one. Resolves to whether it made it. */
   init(tag: string, first: bigint): Promise<boolean>;
-  /** What the store cannot do: the scenarios about it are skipped. Default: nothing. */
+  /** Abilities that the store lacks: their scenarios are skipped. Default: none. */
   readonly lacks?: readonly Inability[];
-  /** Another client of the same store, as another process has it. Default: `store`. */
+  /** Another client of the same store, as in another process. Default: `store`. */
   connect?(): Promise<SegmentStore>;
   close?(): Promise<void>;
-  /** Gives the store another incarnation, with all of its counters, as a failover does that has lost nothing. */
+  /** Gives the store another incarnation and keeps all counters, like a failover that lost nothing. */
   changeIncarnation?(): Promise<void>;
-  /** Reads the record of a tag. Resolves to a call that puts it back, as a failover does that has lost what came after. */
+  /** Reads the record of a tag. Resolves to a call that puts it back, like a failover that lost later writes. */
   saveRecord?(tag: string): Promise<() => Promise<void>>;
 }
 
-/** How many numbers a range has at most where the store decides, unless a scenario says. */
+/** The most numbers in a range if the store decides, unless a scenario says otherwise. */
 const MOST = 1_000_000;
-/** How many numbers are skipped, unless a scenario says. @internal */
+/** The length of a skip, unless a scenario says otherwise. @internal */
 export const SKIP = 1000;
 
-/** The numbers of an allocation. `end`: where the next range begins, if nobody else allocates. @internal */
+/** The numbers of an allocation. `end`: the start of the next range, if no one else allocates. @internal */
 export interface Range {
   readonly first: bigint;
   readonly count: number;
@@ -53,7 +53,7 @@ function rangeIn({ attempt, first, count, stride = 1, step }: Allocation, reques
   return { first, count, end: first + BigInt(count) * BigInt(stride), step };
 }
 
-/** A process that allocates: it knows the end of all that it was granted. @internal */
+/** A process that allocates: it knows the end of all its ranges. @internal */
 export class Process {
   readonly counter: Counter;
   readonly store: SegmentStore;
@@ -65,7 +65,7 @@ export class Process {
     this.store = store;
   }
 
-  /** Allocates ten numbers, unless something else is given. */
+  /** Allocates ten numbers by default. */
   async allocate(given: Partial<AllocateRequest> = {}): Promise<Range> {
     const { holder, above } = this;
     const usual = {
@@ -84,7 +84,7 @@ export class Process {
   }
 }
 
-/** The counter of a tag of a scenario's own. @internal */
+/** The counter of a scenario's own tag. @internal */
 export class Counter {
   readonly open: OpenStore;
   readonly tag: string;
@@ -98,7 +98,7 @@ export class Counter {
     return new Process(this, store);
   }
 
-  /** So many processes, each with a client of its own if the store has more. */
+  /** `count` processes, each with its own client if the store has more. */
   async processes(count: number): Promise<Process[]> {
     const made = Array.from({ length: count }, async () => this.process(await this.open.connect?.()));
     return Promise.all(made);
@@ -115,14 +115,14 @@ export class Counter {
   }
 }
 
-/** What a scenario is given. */
+/** The tools of a scenario. */
 export class Bench {
   readonly open: OpenStore;
   constructor(open: OpenStore) {
     this.open = open;
   }
 
-  /** A tag that nobody has used. @internal */
+  /** An unused tag. @internal */
   newTag(): string {
     return `contract-${draw().slice(0, 12)}`;
   }
@@ -137,21 +137,21 @@ export class Bench {
 /** One scenario of the contract. */
 export interface Scenario {
   readonly name: string;
-  /** What the store must be able to do. Without it the scenario is skipped. */
+  /** Required abilities of the store. Without them the scenario is skipped. */
   readonly needs?: readonly (Inability | keyof Pick<OpenStore, "changeIncarnation" | "saveRecord">)[];
-  /** Whether it runs alone: it changes something that all counters share, or keeps the store busy. */
+  /** Whether it runs alone, because it changes something that all counters share, or keeps the store busy. */
   readonly alone?: boolean;
   run(bench: Bench): Promise<void>;
 }
 
-/** Fails unless `first` is so many numbers above `end` or more, and less than twice as many. @internal */
+/** Fails unless `first` is at least `failoverSkip` numbers above `end`, and less than twice as many. @internal */
 export function assertSkipped(end: bigint, first: bigint, failoverSkip: number, why: string): void {
   const skipped = first - end;
   const isEnough = skipped >= BigInt(failoverSkip) && skipped < BigInt(2 * failoverSkip);
   assert.ok(isEnough, `${why}: ${skipped} numbers are left out, not ${failoverSkip} to ${2 * failoverSkip - 1}`);
 }
 
-/** Fails where two ranges have a number in common, or numbers between two of them are in none. @internal */
+/** Fails if two ranges share a number, or if there is a gap between them. @internal */
 export function assertWhole(ranges: readonly Range[], first: bigint): void {
   let end = first;
   for (const range of [...ranges].sort((a, b) => (a.first < b.first ? -1 : 1))) {

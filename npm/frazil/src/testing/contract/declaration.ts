@@ -1,20 +1,20 @@
-/** How the scenarios of a contract become tests: all of them on one store that is open, most of them at the same time. */
+/** Turns the scenarios of a contract into tests: all on one open store, most at the same time. */
 import { after, before, describe, test } from "node:test";
 
-/** What every scenario has. */
+/** The common part of scenarios. */
 interface Declared {
   readonly name: string;
-  /** Whether it runs alone: it changes something that all scenarios share, or keeps the store busy. */
+  /** Whether it runs alone, because it changes something that all scenarios share, or keeps the store busy. */
   readonly alone?: boolean;
 }
 
-/** A contract, and the store that is held to it. */
+/** A contract and the store under test. */
 interface Declaration<Open, Scenario> {
   readonly name: string;
   readonly scenarios: readonly Scenario[];
   /** Opens the store, once for all scenarios. */
   open(): Promise<Open>;
-  /** Why a scenario cannot run on the store. `undefined`: it can. */
+  /** Why a scenario cannot run on the store; `undefined` if it can. */
   whySkipped(scenario: Scenario, opened: Open): string | undefined;
   run(scenario: Scenario, opened: Open): Promise<void>;
 }

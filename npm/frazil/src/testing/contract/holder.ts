@@ -1,4 +1,4 @@
-/** What the scenarios of the contract are made of: scopes of their own, and holders that ask a store for leases. */
+/** The parts of scenarios in the lease contract: their own scopes, and holders that ask a store for leases. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { Answer, Grant, LeaseStore, Refusal } from "../../stores/lease-store.js";
@@ -9,7 +9,7 @@ export const draw = (): string => randomBytes(16).toString("hex");
 /** The built-in layout `"default"`, as `layoutText` writes it. */
 const LAYOUT = "1704067200000 1ms time41 node10 sequence12";
 
-/** The record of a scope that a scenario starts with. */
+/** The record of a scope at the start of a scenario. */
 export interface ScenarioScope {
   readonly scope: string;
   /** The text of the built-in layout `"default"`. */
@@ -18,27 +18,27 @@ export interface ScenarioScope {
   readonly windowMaxMs: number;
 }
 
-/** A store that is open, and what can be done to it. The last calls are optional: without one, its scenarios are skipped. */
+/** An open store, and the controls over it. The last calls are optional: without one, its scenarios are skipped. */
 export interface OpenStore {
   readonly store: LeaseStore;
   /** Writes the record of a scope. The layout is the built-in `"default"`. */
   init(scope: ScenarioScope): Promise<unknown>;
-  /** Whether the store reads the clock of this process: then a wrong one cannot be told from a wrong clock of the store. */
+  /** Whether the store reads the clock of this process: if that is wrong, so is the clock of the store. */
   readonly hasClockOfProcess?: boolean;
-  /** Whether the first `acquire` begins a scope that the store does not know, as an object does that serves one scope. */
+  /** Whether the first `acquire` creates an unknown scope, as in an object that serves one scope. */
   readonly beginsScopes?: boolean;
-  /** Another client of the same store, as another process has it. Default: `store`. */
+  /** Another client of the same store, as in another process. Default: `store`. */
   connect?(): Promise<LeaseStore>;
-  /** Lets the store's clock go on, if tests move it: the scenarios then run one after the other. Default: waits. */
+  /** Moves the store's clock on, if tests control it: the scenarios then run one after the other. Default: waits. */
   pass?(ms: number): Promise<void>;
   close?(): Promise<void>;
-  /** Steps the store's clock by so much, and leaves it there. */
+  /** Steps the store's clock by `ms`, and leaves it there. */
   jumpClock?(ms: number): Promise<void>;
-  /** Gives the store another incarnation, with all of its rows, as a failover does that has lost nothing. */
+  /** Gives the store another incarnation and keeps all rows, like a failover that lost nothing. */
   changeIncarnation?(): Promise<void>;
   /**
-   * Runs `work` once, between what the next operation reads and what it writes. For stores that read and write by two calls: what
-   * has changed in between, also the server, must not be overlooked.
+   * Runs `work` once, between the read and the write of the next operation. For stores that read and write in two calls: they must notice
+   * every change in between, even of the server.
    */
   beforeNextWrite?(work: () => Promise<void>): void;
   /** Stops the store: its operations fail, or wait. */
@@ -47,7 +47,7 @@ export interface OpenStore {
   start?(): Promise<void>;
 }
 
-/** A scope of a scenario's own in the store that is tested. @internal */
+/** A scenario's own scope in the tested store. @internal */
 export class Scope {
   readonly open: OpenStore;
   readonly record: ScenarioScope;
@@ -62,14 +62,14 @@ export class Scope {
     return new Holder(this, store, windowMs);
   }
 
-  /** Lets the store's clock go on. */
+  /** Moves the store's clock on. */
   async pass(ms: number): Promise<void> {
     if (this.open.pass) await this.open.pass(ms);
     else await new Promise((resolve) => setTimeout(resolve, ms));
   }
 }
 
-/** What a scenario is given. */
+/** The tools of a scenario. */
 export class Bench {
   readonly open: OpenStore;
   constructor(open: OpenStore) {
@@ -90,7 +90,7 @@ export class Bench {
   }
 }
 
-/** A process with a lease, as the driver keeps it: its grant, and the end of the window that it knows. @internal */
+/** A process with a lease, as the driver keeps it: its grant, and the end of the window as far as known. @internal */
 export class Holder {
   readonly scope: Scope;
   store: LeaseStore;
@@ -105,7 +105,7 @@ export class Holder {
     this.windowMs = windowMs;
   }
 
-  /** A copy of this process, as a snapshot of its machine makes one. */
+  /** A copy of this process, as from a snapshot of its machine. */
   clone(): Holder {
     return Object.assign(new Holder(this.scope, this.store, this.windowMs), this);
   }
@@ -115,13 +115,13 @@ export class Holder {
     return { scope, layout, grant: this.grant, nonce, windowMs: this.windowMs };
   }
 
-  /** Asks for a lease. Keeps it if it is granted. */
+  /** Asks for a lease, and keeps it if granted. */
   async acquire(given: { node?: number; layout?: string; signal?: AbortSignal; nonce?: string } = {}): Promise<Answer> {
     const { nonce = draw(), ...rest } = given;
     return this.#keep(await this.store.acquire({ ...this.#window(nonce), owner: "contract", ...rest }));
   }
 
-  /** Asks for more time. Keeps it if it is granted. */
+  /** Asks for more time, and keeps it if granted. */
   async renew(given: { nonce?: string; untilMs?: number; node?: number; layout?: string } = {}): Promise<Answer> {
     const { nonce = draw(), ...rest } = given;
     const { node, untilMs } = this;
@@ -147,7 +147,7 @@ export class Holder {
   }
 }
 
-/** The lease in an answer that must be one. Every number of it must be there. @internal */
+/** The lease in an answer that must be a grant with every number present. @internal */
 export function granted(answer: Answer): Grant {
   assert.ok(answer.granted, `refused: ${JSON.stringify(answer)}`);
   for (const key of ["node", "fromMs", "untilMs", "storeNowMs"] as const)
@@ -155,7 +155,7 @@ export function granted(answer: Answer): Grant {
   return answer;
 }
 
-/** The refusal in an answer that must be one, with this reason. @internal */
+/** The refusal in an answer that must be one for this reason. @internal */
 export function refused(answer: Answer, ...reasons: Refusal["reason"][]): Refusal {
   assert.ok(!answer.granted, `granted: ${JSON.stringify(answer)}, in the place of: ${reasons.join(", ")}`);
   assert.ok(reasons.includes(answer.reason), `${JSON.stringify(answer)}, in the place of: ${reasons.join(", ")}`);
@@ -174,13 +174,13 @@ export async function leased(scope: Scope, windowMs: number, options?: { node?: 
 /** One scenario of the contract. */
 export interface Scenario {
   readonly name: string;
-  /** What the store must be able to do. Without it the scenario is skipped. */
+  /** Required abilities of the store. Without them the scenario is skipped. */
   readonly needs?: readonly ("jumpClock" | "changeIncarnation" | "beforeNextWrite" | "stop")[];
-  /** Whether it sets the clock of this process wrong, which must not be that of the store. */
+  /** Whether it sets the clock of this process wrong. The store must have another clock. */
   readonly skewsClient?: boolean;
-  /** Whether it asks for a scope that has no record, which must be refused. */
+  /** Whether it asks for a scope without a record, which must be refused. */
   readonly missesRecord?: boolean;
-  /** Whether it runs alone: it changes something that all scopes share, such as a clock, or keeps the store busy. */
+  /** Whether it runs alone, because it changes something that all scopes share, such as a clock, or keeps the store busy. */
   readonly alone?: boolean;
   run(bench: Bench): Promise<void>;
 }

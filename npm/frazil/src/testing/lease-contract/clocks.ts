@@ -1,4 +1,4 @@
-/** Scenarios of wrong clocks and of stores that were away. They change what all scopes share, and run alone. */
+/** Scenarios of wrong clocks and of stores that were down. They run alone, because they change what all scopes share. */
 import assert from "node:assert/strict";
 import type { Grant } from "../../stores/lease-store.js";
 import { type Bench, granted, type Holder, leased, refused, type Scenario, type Scope } from "../contract/holder.js";
@@ -6,7 +6,7 @@ import { type Bench, granted, type Holder, leased, refused, type Scenario, type 
 const YEAR = 365 * 24 * 3600 * 1000;
 const HOUR = 3600 * 1000;
 
-/** Runs work while the clock of this process is wrong. Only `Date` is, as for a process whose host has a wrong clock. */
+/** Runs work while the clock of this process is wrong. Only `Date` is affected, as on a host with a wrong clock. */
 async function withClientClock<T>(offsetMs: number, work: () => Promise<T>): Promise<T> {
   const real = globalThis.Date;
   class Skewed extends real {
@@ -35,12 +35,12 @@ async function theClockOfTheClientDoesNotMatter(bench: Bench) {
     const renewed = await withClientClock(offset, () => holder.renew());
     assert.ok(Math.abs(granted(renewed).untilMs - lease.untilMs) < HOUR);
   }
-  // Nothing has expired, whatever a client thinks.
+  // Nothing has expired, whatever the client's clock says.
   for (const offset of [YEAR, -YEAR])
     refused(await withClientClock(offset, () => scope.holder(30_000).acquire()), "exhausted");
 }
 
-/** Fails where two windows of one node id have a time in common. */
+/** Fails if two windows of one node id overlap. */
 function assertDisjoint(windows: readonly { node: number; fromMs: number; untilMs: number }[]): void {
   const sorted = [...windows].sort((a, b) => a.node - b.node || a.fromMs - b.fromMs || a.untilMs - b.untilMs);
   for (const [at, window] of sorted.entries()) {
@@ -51,8 +51,8 @@ function assertDisjoint(windows: readonly { node: number; fromMs: number; untilM
 }
 
 /**
- * Holders come and go for so many rounds, each with a client clock of its own: one is renewed twice and then runs out, one
- * runs out, one is released. Returns the window of each lease.
+ * Holders come and go for `rounds`, each with its own client clock: one is renewed twice and then expires, one expires, one is released.
+ * Returns the window of each lease.
  */
 async function churn(scope: Scope, rounds: number, offsets: readonly number[]) {
   const windows: { node: number; fromMs: number; untilMs: number }[] = [];
@@ -106,7 +106,7 @@ async function leasesOutliveARestart(bench: Bench) {
   await bench.open.start?.();
   const again = granted(await held.renew());
   assert.deepEqual([again.node, again.fromMs], [node, fromMs]);
-  // The store was away for longer than the window, and nobody has taken the node id.
+  // The store was down for longer than the window, and no one has taken the node id.
   granted(await expiring.renew());
 }
 

@@ -1,4 +1,4 @@
-/** Scenarios of `ensure` and the fence: what a store does that has lost writes, or may have. */
+/** Scenarios of `ensure` and the fence, for a store that has lost writes, or may have. */
 import assert from "node:assert/strict";
 import { type Answer, FENCE_MARGIN_MS } from "../../stores/lease-store.js";
 import {
@@ -12,10 +12,10 @@ import {
   type Scope,
 } from "../contract/holder.js";
 
-/** Far beyond the time that a slow machine takes. */
+/** Far longer than a slow machine takes. */
 const MINUTE = 60_000;
 
-/** Renews as the driver does: calls `ensure` while the row is behind, since a fence covers that for the margin only. */
+/** Renews as the driver does: calls `ensure` while the row is behind, because a fence covers that only for the margin. */
 async function renewUnderAFence(holder: Holder): Promise<Answer> {
   let answer: Answer;
   let attempts = 0;
@@ -43,7 +43,7 @@ async function aFenceHoldsAcquisitionsBack(bench: Bench) {
   const fence = fenced.freeAtMs as number;
   assert.ok(fence >= before + 2000 + FENCE_MARGIN_MS, `the fence is ${fence - before} ms ahead`);
   assert.ok(fence <= (fenced.storeNowMs as number) + 2000 + FENCE_MARGIN_MS);
-  // One that had a row, one that never had, and the preferred one.
+  // One that had a row, one that never did, and the preferred one.
   refused(await scope.holder(300).acquire({ node: used.node }), "fenced");
   await scope.pass(fence - (fenced.storeNowMs as number) + 50);
   for (const node of [used.node, 3]) {
@@ -68,7 +68,7 @@ async function aFenceRefusesARenewalOfAWindowThatHadEnded(bench: Bench) {
 async function aRowThatWentBackIsHealedUnderAFence(bench: Bench) {
   const scope = await bench.scope({ windowMaxMs: MINUTE });
   const [holder, { untilMs }] = await leased(scope, MINUTE);
-  // The holder knows of a renewal that the store has lost.
+  // The holder knows a renewal that the store has lost.
   const known = untilMs + 5000;
   holder.untilMs = known;
   refused(await holder.renew(), "behind");
@@ -147,7 +147,7 @@ async function anotherIncarnationIsFenced(bench: Bench) {
   granted(await live.renew());
 }
 
-/** A holder, and a row that is free: the next write of an acquisition is the one that grants. */
+/** A holder beside a free row: the next write of an acquisition is the one that grants. */
 async function besideAFreeRow(scope: Scope): Promise<Holder> {
   const [live] = await leased(scope, MINUTE);
   const [freed] = await leased(scope, MINUTE);

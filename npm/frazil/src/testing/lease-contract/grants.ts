@@ -1,9 +1,9 @@
-/** Scenarios of `acquire`: who is granted which node id, and from when. */
+/** Scenarios of `acquire`: which node id is granted to whom, and from when. */
 import assert from "node:assert/strict";
 import { type Bench, draw, granted, type Holder, leased, refused, type Scenario } from "../contract/holder.js";
 
 const MINUTE = 60_000;
-/** Longer than the slowest store on the slowest machine takes for 1,024 grants: a window that is over is granted again. */
+/** Longer than the slowest store on the slowest machine takes for 1,024 grants, because an expired window is granted again. */
 const HOUR = 3_600_000;
 
 async function aGrantIsAWholeLease(bench: Bench) {
@@ -118,7 +118,7 @@ async function anAcquireRepeatedAfterARenewalIsRefused(bench: Bench) {
   granted(await clone.acquire({ nonce }));
   await scope.pass(5);
   granted(await holder.renew());
-  // Answered with the window that the other one renewed, the clone would mint in it too.
+  // If the answer were the window that the other one renewed, the clone would mint in it too.
   refused(await clone.acquire({ nonce }), "taken");
   refused(await clone.acquire(), "taken");
   granted(await holder.renew());
@@ -190,7 +190,7 @@ async function anAbortedCallRejectsWithTheReason(bench: Bench) {
 export const grants: readonly Scenario[] = [
   { name: "a grant is a whole lease", run: aGrantIsAWholeLease },
   { name: "every node id is granted once, then none is free until the first ends", run: everyNodeIdIsGrantedOnce },
-  // Alone, since the others would wait for it.
+  // Alone, because the others would wait for it.
   { name: "64 clients take 1,024 node ids, each once", alone: true, run: manyClientsTakeEachNodeIdOnce },
   { name: "a retried acquire is answered with the same lease", run: aRetriedAcquireIsAnsweredWithTheSameLease },
   { name: "an acquire beside its retry is one lease", run: anAcquireBesideItsRetryIsOneLease },

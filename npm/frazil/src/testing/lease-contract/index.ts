@@ -1,5 +1,5 @@
 /**
- * The contract of a lease store, as tests: every store of this package is held to it, and yours can be.
+ * The contract of a lease store, as tests: every store of this package passes it, and yours can use it too.
  *
  * ```js
  * import { leaseContract } from "frazil/testing/lease-contract";
@@ -7,10 +7,10 @@
  * leaseContract({ name: "my store", open: async () => ({ store, init: (scope) => store.init(scope) }) });
  * ```
  *
- * Run it with `node --test`. It runs against the real store: a double would answer as its author believes the store does.
- * Each scenario has a scope of its own. Most run at the same time, since some wait for seconds until a fence has passed.
+ * Run it with `node --test`. It runs against the real store: a double would answer as its author believes the store does. Each scenario has
+ * its own scope. Most run at the same time, because some wait seconds for a fence.
  *
- * What it cannot show: that the store keeps what it acknowledged when its host loses power.
+ * It cannot show that the store keeps acknowledged writes when its host loses power.
  */
 import { declareScenarios } from "../contract/declaration.js";
 import { Bench, type OpenStore, type Scenario } from "../contract/holder.js";
@@ -24,9 +24,9 @@ import { renewals } from "./renewals.js";
 export type { LeaseStore } from "../../stores/lease-store.js";
 export { Bench, type OpenStore, type Scenario, type ScenarioScope } from "../contract/holder.js";
 
-/** What the contract is held against. */
+/** The store under test. */
 export interface LeaseContract {
-  /** How the tests are called. */
+  /** The name of the tests. */
   readonly name: string;
   /** Opens the store, once for all scenarios. */
   open(): Promise<OpenStore>;
@@ -35,9 +35,9 @@ export interface LeaseContract {
 /** All scenarios. */
 export const scenarios: readonly Scenario[] = [...grants, ...renewals, ...releases, ...fences, ...refusals, ...clocks];
 
-/** Declares a test for each scenario. Those that need what the store cannot do are skipped, with the name of the call. */
+/** Declares a test for each scenario. If the store lacks a required call, the test is skipped with the name of that call. */
 export function leaseContract({ name, open }: LeaseContract): void {
-  // A scenario that moves the clock moves it for all.
+  // Moving the clock affects all scenarios.
   let last: Promise<unknown> = Promise.resolve();
   declareScenarios({
     name,

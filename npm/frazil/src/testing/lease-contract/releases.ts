@@ -70,7 +70,7 @@ async function aRenewalAfterTheReleaseIsRefused(bench: Bench) {
   const scope = await bench.scope({ nodes: { from: 0, to: 0 } });
   const [holder, first] = await leased(scope, MINUTE);
   assert.equal(await holder.release(first.storeNowMs), true);
-  // The end went down, which a store that has lost writes shows as well.
+  // The end went down, as it also does in a store that has lost writes.
   refused(await holder.renew(), "taken", "behind");
   refused(await holder.renew({ untilMs: first.storeNowMs }), "taken");
   await leased(scope, MINUTE);

@@ -35,7 +35,7 @@ async function aRetriedRenewalIsAccepted(bench: Bench) {
   await scope.pass(5);
   const nonce = draw();
   const once = granted(await holder.renew({ nonce }));
-  // The answer was lost, so the holder knows the old end only.
+  // The answer was lost, so the holder knows only the old end.
   const twice = granted(await holder.renew({ nonce, untilMs: first.untilMs }));
   assert.ok(twice.untilMs >= once.untilMs);
   assert.equal(twice.fromMs, first.fromMs);
@@ -90,7 +90,7 @@ async function aCloneOfAnAttemptLosesAtTheNextRenewal(bench: Bench) {
   const scope = await bench.scope();
   const [holder] = await leased(scope, 10_000);
   const clone = holder.clone();
-  // The process was copied after it had drawn the nonce: the two attempts cannot be told apart.
+  // The process was copied after drawing the nonce, so the two attempts are indistinguishable.
   const nonce = draw();
   await scope.pass(5);
   granted(await holder.renew({ nonce }));

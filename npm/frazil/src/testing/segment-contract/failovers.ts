@@ -20,7 +20,7 @@ async function aCounterBelowWhatTheProcessKnowsSkips(bench: Bench) {
   await counter.process().allocate();
   const range = await counter.process().allocate({ above: 500n, failoverSkip: 100 });
   assertSkipped(500n, range.first, 100, "above all that the process was granted");
-  // Others get what follows, and skip no more.
+  // Others get the next numbers, without another skip.
   await counter.isAt(range.end, "the counter is not at the end of the range");
   const { first } = await counter.process().allocate({ above: 2000n, failoverSkip: 0 });
   assert.equal(first, 2000n, "a skip of no numbers");
@@ -53,7 +53,7 @@ async function anotherIncarnationSkipsOnce(bench: Bench) {
   await change();
   assert.equal((await process.allocate({ failoverSkip: 0 })).first, end, "a skip of no numbers");
   await counter.isAt(end + 10n, "a skip of no numbers is a skip as well");
-  // The process knows more than the store: the skip is above that.
+  // The process knows more than the store: the skip starts above that.
   await change();
   const range = await process.allocate({ above: 100_000n, failoverSkip: 7 });
   assertSkipped(100_000n, range.first, 7, "above all that the process was granted");
@@ -61,7 +61,7 @@ async function anotherIncarnationSkipsOnce(bench: Bench) {
   await (await bench.counter(5n)).isAt(5n, "a counter that this incarnation made");
 }
 
-/** A skip that is so long that two of them end at the same number once in 2^39 runs. */
+/** A skip so long that two of them end at the same number once in 2^39 runs. */
 const LONG_SKIP = 2 ** 50;
 
 async function twoLossesFromOneRecordSkipApart(bench: Bench) {

@@ -1,5 +1,5 @@
 /**
- * The contract of a store of segments, as tests: every store of this package is held to it, and yours can be.
+ * The contract of a store of segments, as tests: every store of this package passes it, and yours can use it too.
  *
  * ```js
  * import { segmentContract } from "frazil/testing/segment-contract";
@@ -9,9 +9,9 @@
  * ```
  *
  * Run it with `node --test`. It runs against the real store: a double would answer as its author believes the store does.
- * Each scenario has tags of its own, and most run at the same time.
+ * Each scenario has its own tags, and most run at the same time.
  *
- * What it cannot show: that the store keeps what it acknowledged when its host loses power.
+ * It cannot show that the store keeps acknowledged writes when its host loses power.
  */
 import { Bench, type OpenStore, type Scenario } from "../contract/counter.js";
 import { declareScenarios } from "../contract/declaration.js";
@@ -23,9 +23,9 @@ import { tags } from "./tags.js";
 export type { SegmentStore } from "../../stores/segment-store.js";
 export { Bench, type Inability, type OpenStore, type Scenario } from "../contract/counter.js";
 
-/** What the contract is held against. */
+/** The store under test. */
 export interface SegmentContract {
-  /** How the tests are called. */
+  /** The name of the tests. */
   readonly name: string;
   /** Opens the store, once for all scenarios. */
   open(): Promise<OpenStore>;
@@ -34,7 +34,7 @@ export interface SegmentContract {
 /** All scenarios. */
 export const scenarios: readonly Scenario[] = [...ranges, ...retries, ...tags, ...failovers];
 
-/** Why a scenario cannot run on a store. `undefined`: it can. */
+/** Why a scenario cannot run on a store; `undefined` if it can. */
 export function whySkipped({ needs = [] }: Scenario, opened: OpenStore): string | undefined {
   const { lacks = [] } = opened;
   const missing = needs.find((need) =>
@@ -43,7 +43,7 @@ export function whySkipped({ needs = [] }: Scenario, opened: OpenStore): string 
   return missing && `does not apply: the store was opened without ${missing}`;
 }
 
-/** Declares a test for each scenario. Those that need what the store cannot do are skipped, with the name of that. */
+/** Declares a test for each scenario. If the store lacks a required ability, the test is skipped with the name of that ability. */
 export function segmentContract({ name, open }: SegmentContract): void {
   declareScenarios({ name, scenarios, open, whySkipped, run: ({ run }, opened) => run(new Bench(opened)) });
 }

@@ -1,4 +1,4 @@
-/** Scenarios of `allocate`: which numbers a range has. */
+/** Scenarios of `allocate`: the numbers of a range. */
 import assert from "node:assert/strict";
 import { assertWhole, type Bench, type Range, type Scenario } from "../contract/counter.js";
 
@@ -38,7 +38,7 @@ async function withoutACountARangeHasAtMostMaxCount(bench: Bench) {
     assert.ok(range.count <= maxCount, `a range of ${range.count} numbers, where ${maxCount} are the most`);
     if (range.step !== undefined) assert.equal(range.step, range.count, "the step of the answer is another one");
   }
-  // A count that is asked for is the caller's own decision.
+  // A requested count is the caller's decision.
   const range = await process.allocate({ count: 10, maxCount: 5 });
   await counter.isAt(range.end, "the counter did not move by the count of the answer");
 }
@@ -101,7 +101,7 @@ export const ranges: readonly Scenario[] = [
   },
   { name: "numbers are exact up to 2^63 - 2", run: numbersAreExactUpToTheLargest },
   { name: "numbers beyond 2^63 - 2 are refused, and the refusal takes none", run: numbersThatAreUsedUpAreRefused },
-  // Alone, since the others would wait for it.
+  // Alone, because the others would wait for it.
   { name: "16 processes take 20 ranges each, and none overlaps", alone: true, run: manyProcessesNeverOverlap },
   { name: "of two processes that ask at the same moment none loses numbers", run: aLostRaceLosesNoNumbers },
 ];

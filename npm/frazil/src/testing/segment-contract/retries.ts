@@ -1,4 +1,4 @@
-/** Scenarios of an attempt that is made again, since its answer was lost or late. */
+/** Scenarios of an attempt that is repeated because its answer was lost or late. */
 import assert from "node:assert/strict";
 
 import type { Bench, Range, Scenario } from "../contract/counter.js";
@@ -11,7 +11,7 @@ async function aRepeatedAttemptGetsTheSameRange(bench: Bench) {
   const process = counter.process();
   const attempt = draw();
   const range = await process.allocate({ attempt });
-  // The answer was lost: the process knows of no range, and others allocate meanwhile.
+  // The answer was lost: the process knows no range, and others allocate in the meantime.
   let next = range.end;
   for (let others = 0; others < 8; others++) {
     assert.deepEqual(numbersOf(await process.allocate({ attempt, above: 0n })), numbersOf(range));
@@ -45,7 +45,7 @@ async function anAttemptThatIsAbortedAndRepeatedIsOneRange(bench: Bench) {
   const reason = new Error("given up");
   let next = 1n;
   for (const afterMs of [undefined, 0, 1, 2, 4, 8]) {
-    // A process for each attempt, since the store may carry out an aborted try later: of a process it knows the last attempt.
+    // A process for each attempt: the store may carry out an aborted try later, and remembers only a process's last attempt.
     const process = counter.process(client);
     const attempt = draw();
     const controller = new AbortController();
@@ -67,7 +67,7 @@ async function aRepeatedAttemptIsNeverAnsweredBelow(bench: Bench) {
   const process = counter.process();
   const attempt = draw();
   const range = await process.allocate({ attempt });
-  // The process took the range, and asks again all the same: `rangeIn` checks that it gets another one.
+  // The process took the range, but asks again: `rangeIn` checks that it gets another one.
   const again = await process.allocate({ attempt, above: range.end });
   assert.ok(again.first >= range.end);
   await counter.isAt(again.end, "the counter is not at the end of the last range");
@@ -79,7 +79,7 @@ async function anAttemptOfBeforeRepeatsNoOther(bench: Bench) {
   const late = draw();
   const first = await one.allocate({ attempt: late, above: 0n });
   const later = [await one.allocate(), await two.allocate()];
-  // A message that was under way for long.
+  // A message that was in transit for a long time.
   const range = await one.allocate({ attempt: late, above: 0n });
   if (range.first === first.first) assert.deepEqual(numbersOf(range), numbersOf(first));
   else for (const other of [first, ...later]) assert.ok(range.first >= other.end, "numbers of another attempt");

@@ -1,4 +1,4 @@
-/** Scenarios of tags, and of requests that are refused. */
+/** Scenarios of tags and refused requests. */
 import assert from "node:assert/strict";
 import type { AllocateRequest } from "../../stores/segment-store.js";
 import { type Bench, Counter, type Scenario } from "../contract/counter.js";
@@ -21,7 +21,7 @@ async function aCounterIsMadeOnce(bench: Bench) {
   assert.equal(made.filter(Boolean).length, 1, "processes that make one counter at once");
 }
 
-/** Tags that are one and the same to something that looks at them less closely. */
+/** Tags that a lax comparison would treat as equal. */
 function strangeTags(name: string): string[] {
   const part = name.slice(-6);
   return [
