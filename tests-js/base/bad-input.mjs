@@ -43,7 +43,12 @@ function* nodes() {
   const rule = whole(0, 1023);
   for (const node of [true, null, () => 1, Symbol("7")]) yield option("node", node, "INVALID_NODE", rule);
   for (const node of [-1, 1024, 1.5, Number.POSITIVE_INFINITY, 2 ** 53, "1024", "9".repeat(400)])
-    yield option("node", node, "INVALID_NODE", `${rule}\nCount from 0, or use a layout with more node bits.`);
+    yield option(
+      "node",
+      node,
+      "INVALID_NODE",
+      `${rule}\nCount from 0. A layout with more node bits needs another column.`,
+    );
   yield option("node", 7n, "INVALID_NODE", `${rule}\nPass a number, not a bigint.`);
   const digits = "A string must have decimal digits only. Of a pod: lease(store, { node: preferredNode() }).";
   for (const node of ["node-1", "-1", "7.0", "7 ", "0x7", "1e2"])

@@ -93,6 +93,22 @@ test("decode without a layout names the others that give a time that can be, and
     assert.doesNotMatch(await printed("decode", "1541815603606036480", ...flags), /or as|doubt/);
 });
 
+test("decode doubts no ID of default of the last year with a low node id, and those of other systems", async () => {
+  const layout = Layout.named("default");
+  const own = [];
+  for (const node of [0, 1, 7, 15])
+    for (const sequence of [0, 1, 17, 2048])
+      for (let day = 0; day < 365; day += 13)
+        own.push(`${layout.compose({ timestampMs: Date.now() - day * 86_411_000, node, sequence })}`);
+  assert.doesNotMatch(await printed("decode", ...own), /doubt/);
+  for (const [id, system] of [
+    ["175928847299117063", /^doubt +discord is more likely$/m],
+    ["109348685643125123", /^doubt +mastodon is more likely$/m],
+    ["1541815603606036480", /^doubt +as default, its time has not come yet$/m],
+  ])
+    assert.match(await printed("decode", id), system);
+});
+
 test("convert takes every form to every form, and back", async () => {
   const ids = [0n, 5n, 1541815603606036480n, 2n ** 63n, 2n ** 64n - 1n];
   const names = ["decimal", "signed", ...Object.keys(forms).filter((name) => typeof forms[name].alphabet === "string")];

@@ -1,8 +1,9 @@
 // The help, and the messages for wrong input. The texts are snapshots: `node tests-js/cli/snapshot.mjs --update`.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
-import { frazil, hasAddon, shell } from "./cli.mjs";
+import { folder, frazil, hasAddon, shell } from "./cli.mjs";
 import { argumentsOf, COMMAND_LINES, FILE, snapshot } from "./snapshot.mjs";
 
 test("the help and the answers to mistakes equal the snapshot", async () => {
@@ -28,6 +29,51 @@ test("a refusal has the exit code 1, and prints nothing to standard output", asy
     assert.deepEqual([stdout, code], ["", 1], line);
     assert.match(stderr, /^frazil: [A-Z_]+: [^\n]+\n(hint: [^\n]+\n)?$/, line);
   }
+});
+
+test("an argument that is no ID, and no path either, is refused as an ID", async () => {
+  const loop = join(folder, "loop");
+  symlinkSync(loop, loop);
+  for (const text of ["-".padStart(300, "a"), loop]) {
+    const { stderr, code } = await frazil(["decode", text]);
+    assert.deepEqual([stderr.split(": ")[1], code], ["INVALID_ID", 1], stderr);
+  }
+});
+
+test("no password of a URL is shown, wherever the URL stands and however long it is", async () => {
+  for (const url of [
+    "postgres://user:secret@host/db",
+    "redis://:secret/@secret@host",
+    "https://secret@host",
+    `mysql://user:secret${"s".repeat(80)}@host`,
+  ])
+    for (const args of [
+      ["fence", url],
+      ["ddl", url],
+      ["decode", url],
+      ["plan", url],
+      [url],
+      [`--${url}`],
+      ["next", "--layout", url],
+      ["next", "--node", url],
+      ["next", "--count", url],
+      ["range", "--from", url],
+      ["convert", "--as", url, "5"],
+      ["next", "--dir", url, "--dir", url],
+    ]) {
+      const { stdout, stderr, code } = await frazil(args);
+      assert.notEqual(code, 0, stderr);
+      assert.doesNotMatch(stdout + stderr, /secret/, args.join(" "));
+    }
+});
+
+test("an argument that is long or has a line break is in quotes, and cut", async () => {
+  for (const text of ["a".repeat(3000), "a\nhint: b", "a b"])
+    for (const args of [["fence", text], ["ddl", text], ["plan", text], [text], ["next", "-n", "1", "-n", text]]) {
+      const { stderr } = await frazil(args);
+      assert.match(stderr, /^frazil: .*"(a{64}…|a\\nhint: b|a b)".*$/m, args.join(" "));
+      assert.ok(stderr.length < 400, stderr);
+    }
 });
 
 /** The command lines that a text suggests. What follows one begins with a comma, a bracket, a full stop or a verb. */

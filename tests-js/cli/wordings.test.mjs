@@ -62,18 +62,20 @@ test("no message of state files tells a person to pass an option or to call a fu
   for (const text of asking) assert.doesNotMatch(reworded(text), CALLS);
 });
 
+test("no message of a state file that others may go on with offers another dir, where their IDs would repeat", () => {
+  assert.ok(local.some((text) => /pass another node\./.test(text)));
+  for (const text of local) assert.doesNotMatch(text, /another dir|dir on another (disk|one)/);
+});
+
 test("options are named as at the command line", () => {
   for (const [message, told] of [
     ["End that process, or pass another node", "End that process, or give another --node"],
     [
-      "mount it anew; or pass another node, or a dir on another disk",
-      "mount it anew; or give another --node, or a --dir on another disk",
+      "Free 128 KiB there, or pass another node, or a dir on another volume",
+      "Free 128 KiB there, or give another --node, or a --dir on another volume",
     ],
     ["Pass a shorter dir", "Give a shorter --dir"],
-    [
-      "pass another layout, or a later epochMs if it has no IDs yet",
-      "give another --layout, or a later --epoch if it has no IDs yet",
-    ],
+    ["pass another layout, or a later epochMs", "give another --layout, or a later --epoch"],
     ["node must be an integer, got 1024", "--node must be an integer, got 1024"],
     ["nodes.to must be an integer, got 2000", "--nodes: an end must be an integer, got 2000"],
     ["from must be Unix milliseconds, got 5", "--from must be Unix milliseconds, got 5"],

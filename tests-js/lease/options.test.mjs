@@ -88,7 +88,12 @@ test("node", async () => {
   for (const node of [null, { node: 7 }, "none", unconvertible])
     await option("node", node, whole(0, 1023), "INVALID_NODE");
   for (const node of [-1, 1024, 1.5, "1024"])
-    await option("node", node, `${whole(0, 1023)}\nCount from 0, or use a layout with more node bits.`, "INVALID_NODE");
+    await option(
+      "node",
+      node,
+      `${whole(0, 1023)}\nCount from 0. A layout with more node bits needs another column.`,
+      "INVALID_NODE",
+    );
   await option("node", 7n, `${whole(0, 1023)}\nPass a number, not a bigint.`, "INVALID_NODE");
   for (const node of ["web-3", "-1", "7.0", " 7", "0x7"])
     await option("node", node, `${whole(0, 1023)}\n${DIGITS}`, "INVALID_NODE");

@@ -35,7 +35,7 @@ describe("a disk fails", { concurrency }, () => {
     const said = await Promise.all([one, other].map(async ({ call }) => (await call("minted")).message));
     assert.ok(
       said.some((message) =>
-        /flushed to disk.*Input\/output error.*Check the disk, or pass a dir on another/.test(message),
+        /flushed to disk.*Input\/output error.*Check the disk, or pass another node/.test(message),
       ),
       `${said}`,
     );

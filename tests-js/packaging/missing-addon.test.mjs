@@ -125,5 +125,5 @@ test("no-addon: Node that forbids addons is told apart from an addon that is mis
   const folder = installConsumer("no-addon", { addon: true });
   const { warnings } = JSON.parse(node(folder, ["--no-addons", "main.mjs"]).stdout);
   const flag = process.allowedNodeEnvironmentFlags.has("--permission") ? "--permission" : "--experimental-permission";
-  assert.ok(warnings[0].detail.includes(`Allow addons: node ${flag} --allow-addons`), warnings[0].detail);
+  assert.ok(warnings[0].detail.includes(`Under ${flag}, add --allow-addons`), warnings[0].detail);
 });

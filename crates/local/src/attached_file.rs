@@ -142,8 +142,8 @@ impl AttachedFile {
     /// The refusal of a file with an earlier flush that failed.
     pub(crate) fn flush_failed_before(&self) -> Fault {
         let text = format!("{} could not be flushed to its disk, so what it reserved may be lost", self.path.display());
-        let hint = "Check the disk, then unmount its file system and mount it anew, or restart the machine. Or pass another node, or a \
-                    dir on another disk.";
+        let hint = "Check the disk, then unmount its file system and mount it anew, or restart the machine. Or pass another \
+                    node.";
         Fault::new(Code::StateFileFailed, Subject::Dir, text, hint)
     }
 

@@ -51,7 +51,7 @@ impl Fault {
     /// A state file that is not what it should be; `what` completes the sentence that begins with its path.
     pub(crate) fn corrupt(path: &Path, what: &str) -> Self {
         let hint = "What it reserved is unknown, so nothing is minted from it. Put the original file back (with mv: a copy is \
-                    refused), or pass another node, or another dir.";
+                    refused), or pass another node.";
         Self::new(Code::StateFileCorrupt, Subject::Dir, format!("{} {what}", path.display()), hint)
     }
 
@@ -228,7 +228,7 @@ fn remedy(cause: &io::Error) -> &'static str {
         io::ErrorKind::FileTooLarge => "Raise the limit of the size of files of this process (ulimit -f) to 128 KiB or more.",
         io::ErrorKind::InvalidFilename => "Pass a shorter dir.",
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => "Pass a dir that is a directory.",
-        _ => "Check the disk, or pass a dir on another one.",
+        _ => "Check the disk, or pass another node.",
     }
 }
 

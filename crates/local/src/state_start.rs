@@ -105,7 +105,7 @@ impl StateStart<'_> {
         if same_boot && mapped.get(Slot::DiskId) != os::disk_id(file).map_err(read)? {
             let text = format!("{} was on another disk earlier in this boot", path.display());
             let hint = "If its disk was detached and came back under another number, restart the machine. If it is a copy (a snapshot, a \
-                        cloned disk), the original may go on, so pass another node, or another dir.";
+                        cloned disk), the original may go on, so pass another node.";
             return Err(Fault::new(Code::StateFileCorrupt, Subject::Dir, text, hint));
         }
         let written = Some(mapped.get(Slot::SuperblockId)).filter(|id| *id != 0);

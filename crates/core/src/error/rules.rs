@@ -94,7 +94,7 @@ rules! {
     WindowLength = 50, "must be an integer from {min} to {max} (ms)", "A window has at least a second, and at least three ticks.";
     // Only for the calls of the bindings.
     #[cfg(feature = "abi")]
-    NodeGiven = 51, "must be given", "One machine: Snowflake.local(). Several: await lease(store), or number the machines. Workers: await leased(env.FRAZIL, ctx).";
+    NodeGiven = 51, "must be given", "One machine: Snowflake.local(). Several: await lease(store), or number the processes. Workers: await leased(env.FRAZIL, ctx).";
     #[cfg(feature = "abi")]
     CountReach = 52, "must be at most {max}", "The lead and the wait (maxWaitMs, or maxAsyncWaitMs with await) give no more at once.";
     #[cfg(feature = "abi")]

@@ -1,5 +1,6 @@
 /** The layout of `--layout` and `--epoch`. */
 import { Layout, type LayoutName, type LayoutSpec } from "frazil";
+import { show } from "../base/errors.js";
 import type { Flags } from "./flags.js";
 import { fixedMs } from "./times.js";
 import { UsageError } from "./usage-error.js";
@@ -14,9 +15,7 @@ function specOf(text: string): LayoutSpec {
   try {
     return JSON.parse(text) as LayoutSpec;
   } catch (error) {
-    throw new UsageError(
-      `--layout must be JSON if it begins with {, got ${JSON.stringify(text)}: ${(error as Error).message}`,
-    );
+    throw new UsageError(`--layout must be JSON if it begins with {, got ${show(text)}: ${(error as Error).message}`);
   }
 }
 

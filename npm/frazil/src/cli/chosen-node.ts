@@ -1,5 +1,6 @@
 /** The node id of `--node`: a number, the parts of a layout by name, or "none". */
 import type { NodeInput } from "frazil";
+import { show } from "../base/errors.js";
 import { wholeNumber } from "./flags.js";
 import { UsageError } from "./usage-error.js";
 
@@ -29,7 +30,7 @@ export function nodeOf(text: string): NodeId {
   const parts = partsOf(text);
   if (parts === undefined)
     throw new UsageError(
-      `--node must be an integer, the parts of the layout by name (datacenter=3,worker=17), or none, got ${JSON.stringify(text)}`,
+      `--node must be an integer, the parts of the layout by name (datacenter=3,worker=17), or none, got ${show(text)}`,
     );
   return parts;
 }

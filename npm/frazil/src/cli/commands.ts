@@ -13,7 +13,7 @@ import { layouts } from "./layouts.js";
 import { next } from "./next.js";
 import { plan } from "./plan.js";
 import { range } from "./range.js";
-import { UsageError } from "./usage-error.js";
+import { shownArgument, UsageError } from "./usage-error.js";
 
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [next, decode, convert, range, layouts, plan, doctor, ddl, fence];
@@ -41,11 +41,11 @@ export function commandOf(name: string): Command {
   if (found !== undefined) return found;
   const other = OTHER_NAMES.find(([names]) => names.test(name))?.[1];
   if (other !== undefined)
-    throw new UsageError(`${name} is not a command\nUse npx frazil ${other.name} (${other.summary}).`);
+    throw new UsageError(`${shownArgument(name)} is not a command\nUse npx frazil ${other.name} (${other.summary}).`);
   if (Layout.named("default").tryParse(withoutN(name)) !== undefined && name.length > 3)
     throw new UsageError(`${name} is not a command\nnpx frazil decode ${name} shows the fields of an ID.`);
   const names = [...COMMANDS.map((command) => command.name), "help", "--version", "--help"].join(", ");
-  throw new UsageError(`${name} is not a command\n${hintOf(name.toLowerCase(), names)}`);
+  throw new UsageError(`${shownArgument(name)} is not a command\n${hintOf(name.toLowerCase(), names)}`);
 }
 
 /** The probable meaning of arguments of a command that takes only options. */

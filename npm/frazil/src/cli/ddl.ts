@@ -1,4 +1,5 @@
 /** `npx frazil ddl`: the set-up of a store, to read and run. */
+import { show } from "../base/errors.js";
 import { d1Ddl } from "../stores/d1/index.js";
 import { etcdDdl } from "../stores/etcd/index.js";
 import type { DdlTags } from "../stores/kit/segment/requests.js";
@@ -12,7 +13,7 @@ import type { Command } from "./command.js";
 import { type Flags, given, wholeBigint, wholeNumber } from "./flags.js";
 import { put } from "./output.js";
 import { flagsOfStores, incarnationOf, notAStore, type OfStores, refuseOtherFlags } from "./stores.js";
-import { UsageError } from "./usage-error.js";
+import { shownArgument, UsageError } from "./usage-error.js";
 
 /** Prints the set-up of a store. */
 interface Printer {
@@ -27,7 +28,7 @@ function nodeIdsFromOf(text: string): NonNullable<MySqlInitOptions["nodeIdsFrom"
   if (kind === "cosid" && name !== undefined) return { cosId: { namespace: name } };
   if (kind === "none" && name === undefined) return "none";
   throw new UsageError(
-    `--node-ids-from must be worker-node, worker-node:TABLE, cosid:NAMESPACE or none, got ${JSON.stringify(text)}`,
+    `--node-ids-from must be worker-node, worker-node:TABLE, cosid:NAMESPACE or none, got ${show(text)}`,
   );
 }
 
@@ -69,7 +70,7 @@ function noStore([name, ...rest]: readonly string[], { tag: [tag] = [] }: Flags)
       ? `ddl needs a store, one of ${Object.keys(PRINTERS).join(", ")}`
       : rest.length > 0
         ? "ddl prints what one store needs"
-        : `${name} is not a store`;
+        : `${shownArgument(name)} is not a store`;
   const hint = name === undefined || rest.length > 0 ? "" : `${near} `;
   // Only some stores print the record of a counter.
   const store = meant ?? "postgres";
@@ -103,7 +104,7 @@ function run(flags: Flags, stores: readonly string[]): number {
   if (flags.first !== undefined) throw new UsageError("--first is the first number of a --tag, which is not given");
   const { scope, nodes, "window-max": windowMaxMs } = flags;
   const range = nodes === undefined ? undefined : /^(\d+)-(\d+)$/.exec(nodes);
-  if (range === null) throw new UsageError(`--nodes must be two node ids, such as 0-99, got ${JSON.stringify(nodes)}`);
+  if (range === null) throw new UsageError(`--nodes must be two node ids, such as 0-99, got ${show(nodes)}`);
   const options = {
     layout: layoutOf(flags),
     ...(scope !== undefined && { scope }),

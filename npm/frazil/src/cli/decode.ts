@@ -54,23 +54,37 @@ function jsonOf(): (decoded: Decoded) => string {
   return (decoded) => JSON.stringify(Object.assign(decoded.toJSON(), { date: isoOf(decoded.timestampMs) }));
 }
 
-/** The possible layouts, most likely first, each with the day that it gives. */
-const likelyReadings = (id: bigint): { readonly name: string; readonly day: string }[] =>
+/** The possible layouts, most likely first. */
+const likelyReadings = (id: bigint) =>
   readingsOf(
     id,
     Layout.names.map((name) => [name, Layout.named(name) as Layout]),
     wallClock(),
-  ).map(({ name, timestampMs }) => ({ name, day: new Date(timestampMs).toISOString().slice(0, 10) }));
+  );
+
+/** By how many bits of evidence another layout leads where `default` is doubted: it leads for most IDs of `default`. */
+const DOUBT_BITS = 3;
+/** Node ids below this are usual, as they are granted from 0, and take as many bits more: log2(1024 / 16). */
+const USUAL_NODES = 16;
+const USUAL_NODE_BITS = 6;
 
 /** The note if no layout was named and the ID may have another one. */
 function guessOf(id: bigint, layout: Layout): [string, string][] {
   const rows: [string, string][] = [];
   const readings = likelyReadings(id);
-  const first = readings[0]?.name ?? "default";
   const doubt = whyNot(layout, id, wallClock());
   if (doubt !== undefined) rows.push(["doubt", `as default, ${doubt}`]);
-  else if (first !== "default") rows.push(["doubt", `${first} is more likely`]);
-  const others = listText(readings.filter(({ name }) => name !== "default").map(({ name, day }) => `${name} ${day}`));
+  else {
+    const [first] = readings;
+    const own = readings.find(({ name }) => name === "default");
+    const lead = (first?.evidence ?? 0) - (own?.evidence ?? 0);
+    const isUsual = (layout.decode(id).node ?? 0) < USUAL_NODES;
+    if (lead > DOUBT_BITS + (isUsual ? USUAL_NODE_BITS : 0)) rows.push(["doubt", `${first?.name} is more likely`]);
+  }
+  const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  const others = listText(
+    readings.filter(({ name }) => name !== "default").map(({ name, timestampMs: ms }) => `${name} ${dayOf(ms)}`),
+  );
   for (const [at, text] of others.split("\n").entries()) if (text !== "") rows.push([at === 0 ? "or as" : "", text]);
   return rows;
 }

@@ -12,7 +12,7 @@ import type { Command } from "./command.js";
 import { type Flags, given } from "./flags.js";
 import { put } from "./output.js";
 import { flagsOfStores, incarnationOf, notAStore, type OfStores, refuseOtherFlags } from "./stores.js";
-import { UsageError } from "./usage-error.js";
+import { shownArgument, UsageError } from "./usage-error.js";
 
 /** Raises the fence of a store. */
 interface Fencer {
@@ -72,7 +72,9 @@ async function run(flags: Flags, stores: readonly string[]): Promise<number> {
   if (fencer === undefined) {
     const { meant, hint: near } = notAStore(name, FENCERS);
     const isCount = name === "" || rest.length > 0;
-    const what = isCount ? `fence needs one store, of ${Object.keys(FENCERS).join(", ")}` : `${name} is not a store`;
+    const what = isCount
+      ? `fence needs one store, of ${Object.keys(FENCERS).join(", ")}`
+      : `${shownArgument(name)} is not a store`;
     const hint = isCount ? "" : `${near} `;
     throw new UsageError(`${what}\n${hint}npx frazil fence ${meant ?? "postgres"} --scope default`);
   }

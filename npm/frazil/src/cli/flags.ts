@@ -1,10 +1,11 @@
 /** The flags of all commands, in one table, with their parsing and their help. */
 import { parseArgs } from "node:util";
 import { Layout } from "frazil";
+import { show } from "../base/errors.js";
 import { hintOf } from "../base/option-keys.js";
 import { FORM_LIST } from "./forms.js";
 import { listText } from "./output.js";
-import { UsageError } from "./usage-error.js";
+import { shownArgument, UsageError } from "./usage-error.js";
 
 interface Flag {
   /** Its one-letter form. */
@@ -118,7 +119,7 @@ function checkDashes(args: readonly string[]): void {
     if (arg === "--") return;
     const [name = ""] = arg.slice(1).split("=");
     if (arg.startsWith("-") && name.length > 1 && isFlag(name))
-      throw new UsageError(`${arg} has one dash\nWrite --${arg.slice(1)}`);
+      throw new UsageError(`${shownArgument(arg)} has one dash\nWrite ${shownArgument(`-${arg}`)}`);
   }
 }
 
@@ -166,7 +167,9 @@ export function readArguments(
     if (!isFlag(name)) {
       const number = numberHint(args[index] as string, command);
       const known = (command === undefined ? undefined : flagsOf(command)) ?? NAMES;
-      throw new UsageError(`${number ? args[index] : rawName} is not an option\n${number || flagHint(name, known)}`);
+      throw new UsageError(
+        `${shownArgument((number ? args[index] : rawName) as string)} is not an option\n${number || flagHint(name, known)}`,
+      );
     }
     const { value: wanted, help, multiple } = FLAGS[name] as Flag;
     if (wanted === undefined && value !== undefined) throw new UsageError(`${rawName} takes no value`);
@@ -176,10 +179,11 @@ export function readArguments(
     }
     if (!inlineValue && value !== undefined && /^-./.test(value)) {
       const isMeant = /^-\d/.test(value) && NEGATIVE.includes(name) ? `\nWrite --${name}=${value}` : "";
-      throw new UsageError(`${rawName} needs a value, and is followed by ${value}${isMeant}`);
+      throw new UsageError(`${rawName} needs a value, and is followed by ${shownArgument(value)}${isMeant}`);
     }
     if (seen.has(name) && !multiple) {
-      const both = wanted === undefined ? "" : `, as ${seen.get(name)} and as ${value}`;
+      const both =
+        wanted === undefined ? "" : `, as ${shownArgument(`${seen.get(name)}`)} and as ${shownArgument(`${value}`)}`;
       throw new UsageError(`--${name} is given twice${both}\nGive it once.`);
     }
     seen.set(name, value);
@@ -191,13 +195,12 @@ export function readArguments(
 export function wholeNumber(flag: FlagName, text: string): number {
   const number = Number(wholeBigint(flag, text));
   if (Number.isSafeInteger(number)) return number;
-  throw new UsageError(`--${flag} must be below 2^53, got ${JSON.stringify(text)}`);
+  throw new UsageError(`--${flag} must be below 2^53, got ${show(text)}`);
 }
 
 /** The same above 2^53. */
 export function wholeBigint(flag: FlagName, text: string): bigint {
-  if (!/^\d+$/.test(text))
-    throw new UsageError(`--${flag} must be an integer in digits only, got ${JSON.stringify(text)}`);
+  if (!/^\d+$/.test(text)) throw new UsageError(`--${flag} must be an integer in digits only, got ${show(text)}`);
   return BigInt(text);
 }
 

@@ -1,5 +1,6 @@
 /** The forms in which the command line reads and prints IDs: decimal text, signed numbers, and every form of `frazil/text`. */
 import { FrazilError, Layout } from "frazil";
+import { show } from "../base/errors.js";
 import { hintOf } from "../base/option-keys.js";
 import type { FixedForm, TextForm } from "../text/index.js";
 import * as texts from "../text/index.js";
@@ -54,7 +55,7 @@ export function formOf(flag: "from" | "as", name = "decimal"): Form {
   // base64 is nearer to base62 than to base64url.
   const longer = names.find((known) => name.length > 5 && known.startsWith(name.toLowerCase()));
   const hint = longer === undefined ? hintOf(name.toLowerCase(), names.join(", ")) : `Did you mean "${longer}"?`;
-  throw new UsageError(`--${flag} must be the name of a form, got ${JSON.stringify(name)}\n${hint}`);
+  throw new UsageError(`--${flag} must be the name of a form, got ${show(name)}\n${hint}`);
 }
 
 /** The ID of a text in a form, or `undefined`. */

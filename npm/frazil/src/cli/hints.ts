@@ -5,7 +5,14 @@ import { decimalsIn, likelyForms, otherKind } from "../likely/texts.js";
 import type { Flags } from "./flags.js";
 import { tryRead, withoutN } from "./forms.js";
 
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+/** Whether it is the path of a file that can be reached: a text that is no ID can also be no path. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
 
 /** A text, quoted for a shell. */
 const quoted = (text: string): string => (/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

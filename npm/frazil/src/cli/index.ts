@@ -6,7 +6,7 @@ import { readArguments } from "./flags.js";
 import { helpOf, helpOfCommand } from "./help.js";
 import { complain, endWithReader, leaveOutBackendWarning, print, told } from "./output.js";
 import { toldOf } from "./refusal.js";
-import { UsageError } from "./usage-error.js";
+import { shownArgument, UsageError } from "./usage-error.js";
 import { version } from "./version.js";
 
 /** Prints a text and ends the command. */
@@ -22,7 +22,7 @@ async function main(args: string[]): Promise<number> {
   if (isVersion) return printed(`${version()}\n`);
   if (name === undefined && !help && Object.keys(others).length > 0)
     throw new UsageError(
-      `${args.join(" ")} has no command\nUse one of ${COMMANDS.map((command) => command.name).join(", ")}.`,
+      `${args.map(shownArgument).join(" ")} has no command\nUse one of ${COMMANDS.map((command) => command.name).join(", ")}.`,
     );
   const [about = "help"] = rest;
   if (name === undefined || (name === "help" && about === "help")) return printed(helpOf(COMMANDS));
@@ -31,7 +31,7 @@ async function main(args: string[]): Promise<number> {
   if (help) return printed(helpOfCommand(command));
   checkFlags(command, others);
   if (rest.length > 0 && !command.takesArguments)
-    throw new UsageError(`${rest.join(" ")} was not expected\n${meantBy(command, rest)}`);
+    throw new UsageError(`${rest.map(shownArgument).join(" ")} was not expected\n${meantBy(command, rest)}`);
   return command.run(others, rest);
 }
 

@@ -69,10 +69,16 @@ export async function print(text: string): Promise<void> {
 const printable = (text: string): string =>
   text.replace(/(?!\n)\p{C}/gu, (unseen) => `\\u{${(unseen.codePointAt(0) as number).toString(16)}}`);
 
-/** The same to standard error, with control characters escaped, because it shows input. */
+/** What stands before the host of a URL, which can be a password; also where the text is cut before the host. */
+const ACCOUNT = /\/\/(?:\S*:\S*|[^\s/]*)(?=[@…])/g;
+
+/** The same to standard error, with control characters as escapes and without passwords, since it shows what was typed or read. */
 export async function complain(text: string): Promise<void> {
-  // Without a reader, the callback is called with an error.
-  if (text !== "") await new Promise<void>((resolve) => process.stderr.write(printable(text), () => resolve()));
+  // The callback is called with an error too, where nobody reads.
+  if (text !== "")
+    await new Promise<void>((resolve) =>
+      process.stderr.write(printable(text.replace(ACCOUNT, "//…")), () => resolve()),
+    );
 }
 
 /** The text of an error: a message, and a hint on its own line. */

@@ -1,5 +1,6 @@
 /** Times as the command line takes them: a day, a time with its zone, or Unix milliseconds. */
 import { wallClock } from "../base/clock.js";
+import { show } from "../base/errors.js";
 import { SECONDS_END } from "../generated/layouts.js";
 import type { FlagName } from "./flags.js";
 import { UsageError } from "./usage-error.js";
@@ -21,7 +22,7 @@ const RULE =
   "must be a day (2026-11-01, in UTC), a time with its zone (2026-11-01T12:00:00Z, or +01:00 for Z), or Unix milliseconds";
 
 const refused = (flag: FlagName, text: string, rule: string) =>
-  new UsageError(`--${flag} ${rule.replace(/$|\n/, (end) => `, got ${JSON.stringify(text)}${end}`)}`);
+  new UsageError(`--${flag} ${rule.replace(/$|\n/, (end) => `, got ${show(text)}${end}`)}`);
 
 /** Seconds of 2001 and later, which would be milliseconds of January 1970 to 1973. */
 const areSeconds = (text: string): boolean => /^\d{10,}$/.test(text) && Number(text) < SECONDS_END;

@@ -43,7 +43,7 @@ export function clockText(
     return `${shows}, before the epoch of the layout, ${timeText(layout.epochMs)}\n${hint}`;
   }
   if (code === "TIME_EXHAUSTED")
-    return `${shows}, after the last date of the layout, ${timeText(layout.plan().lastDate.getTime())}\nPass another layout, or a later epochMs if it has no IDs yet.`;
+    return `${shows}, after the last date of the layout, ${timeText(layout.plan().lastDate.getTime())}\nFor another column only: pass another layout, or a later epochMs.`;
   if (Host.BLOCKS && stoodMs > 0)
     return `the clock still shows ${timeText(nowMs)} after a wait of ${stoodMs} ms\nIs the clock frozen or faked? ${IN_TESTS}, or advance the clock.`;
   if (code === "CLOCK_BACKWARD" && retryAfterMs < LONG_WAIT_MS && isFaked())

@@ -42,7 +42,7 @@ export function remedyOf(causes: readonly unknown[]): string {
   if (isOneOf((line) => line.startsWith("the bundler gives")))
     return "Let the bundler copy .node files and load them: esbuild --loader:.node=copy, webpack node-loader.";
   if (isOneOf((_, code) => code === "ERR_DLOPEN_DISABLED"))
-    return `Allow addons: node ${permissionFlag()} --allow-addons, and not --no-addons.`;
+    return `Start without --no-addons. Under ${permissionFlag()}, add --allow-addons.`;
   if (isOneOf((_, code) => code === "ERR_DLOPEN_FAILED"))
     return 'The addon is installed, and this system cannot load it. See the page "Platforms".';
   return 'Install without --omit=optional. In a bundle keep frazil external, or write import "frazil/native" first.';

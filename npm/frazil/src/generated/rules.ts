@@ -53,7 +53,7 @@ export enum Rule {
   FROM_AFTER_TO = "must not be after to, which is {max}",
   NOT_SECONDS = "must be Unix milliseconds\nIs it in seconds?",
   WINDOW_LENGTH = "must be an integer from {min} to {max} (ms)\nA window has at least a second, and at least three ticks.",
-  NODE_GIVEN = "must be given\nOne machine: Snowflake.local(). Several: await lease(store), or number the machines. Workers: await leased(env.FRAZIL, ctx).",
+  NODE_GIVEN = "must be given\nOne machine: Snowflake.local(). Several: await lease(store), or number the processes. Workers: await leased(env.FRAZIL, ctx).",
   COUNT_REACH = "must be at most {max}\nThe lead and the wait (maxWaitMs, or maxAsyncWaitMs with await) give no more at once.",
   KNOWN_START = "must be \"zero\", \"random\" or \"wrap\"",
 }

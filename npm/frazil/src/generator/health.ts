@@ -189,9 +189,7 @@ export function readHealth(
   const ahead = `the clock stepped ${file.distrustedMs} ms ahead, which is not followed until it has lasted 10 minutes`;
   if (file.distrustedMs > 0) warnings.push(ahead);
   if (file.blind)
-    warnings.push(
-      "a directory above the state file may not be read, so a start waits 3 s. Let this user read it, or pass another dir.",
-    );
+    warnings.push("a directory above the state file may not be read, so a start waits 3 s. Let this user read it.");
   if (!file.locked) warnings.push("the state is not locked in memory. Raise the limit (ulimit -l, LimitMEMLOCK).");
   return { ...health, file };
 }

@@ -116,7 +116,7 @@ function variableHint(code: ErrorCode, value: unknown): string {
   if (code === "NODE_REQUIRED") return "Is the environment variable set?";
   if (code !== "INVALID_NODE" || value === "none") return "";
   if (Number.isNaN(value)) return "Is the environment variable set? Number(undefined) is NaN.";
-  if (typeof nodeGiven(value) === "number") return "Count from 0, or use a layout with more node bits.";
+  if (typeof nodeGiven(value) === "number") return "Count from 0. A layout with more node bits needs another column.";
   if (typeof value !== "string") return typeHint(value);
   return value === ""
     ? "Is the environment variable empty?"
