@@ -67,7 +67,7 @@ export async function print(text: string): Promise<void> {
 
 /** A text with escapes for what a terminal would act on or hide, but for the ends of lines. */
 const printable = (text: string): string =>
-  text.replace(/(?!\n)\p{C}/gu, (unseen) => `\\u{${(unseen.codePointAt(0) as number).toString(16)}}`);
+  text.replace(/(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu, (unseen) => `\\u{${(unseen.codePointAt(0) as number).toString(16)}}`);
 
 /** The same to standard error, with control characters as escapes, since it shows what was typed or read. */
 export async function complain(text: string): Promise<void> {

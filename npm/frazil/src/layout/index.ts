@@ -376,7 +376,8 @@ export class Layout<P extends string = string> {
   joinNode(node: NodeInput<P> | undefined): number {
     const { node: span, parts } = this.#shape;
     if (!span) throw configError("INVALID_NODE", "node", node, Rule.NODE_NONE);
-    if (typeof node !== "object" || node === null) return whole("INVALID_NODE", "node", nodeGiven(node), 0, span.max, node);
+    if (typeof node !== "object" || node === null)
+      return whole("INVALID_NODE", "node", nodeGiven(node), 0, span.max, node);
     const names = parts.map(([name]) => name);
     const own = ownOf(node);
     const given = Object.keys(own);

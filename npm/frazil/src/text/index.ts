@@ -184,7 +184,7 @@ function each<T, R, L extends { [index: number]: R }>(
       const { code, field, value, rule, ...details } = error;
       // The rule is complete, and keeps what looks like a place for a number.
       const at = `${field}s[${index}]`;
-      throw refusal(DecodeError, code, at, value, rule as string, "{min}", "{max}", { ...details, index });
+      throw refusal(DecodeError, code, at, value, rule as string, undefined, undefined, { ...details, index });
     }
   }
   return results;
