@@ -35,7 +35,10 @@ export function noAnswer(verb: string, within: string, context: StoreContext): F
   const said = `${verb} had no answer ${within}`;
   try {
     const known = context.store.waitsFor?.();
-    return unavailable(`${said} ${context.where}${known === undefined ? "" : `: ${fromOutside(known)}`}`);
+    if (known === undefined) return unavailable(`${said} ${context.where}`);
+    // The stores of the package write what to do after a line break.
+    const [fact, ...hint] = `${known}`.split("\n");
+    return unavailable(`${said} ${context.where}: ${fromOutside(fact)}\n${fromOutside(hint.join(" "))}`);
   } catch (error) {
     return rejectionError(error, `${said}, and waitsFor()`, context);
   }
