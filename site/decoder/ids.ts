@@ -78,11 +78,30 @@ function readWord(word: string, line: string, alone: boolean): Found | Refused |
   return found(word, read(form, word) ?? BigInt(`0x${word}`), form, line, [], others);
 }
 
+/** The most characters that are read: more would make the page slow. */
+export const MAX_LENGTH = 1_000_000;
+
+/** The start of a text that is read. It does not end within a word, whose rest could make it another ID. */
+function readable(text: string): string {
+  let end = MAX_LENGTH;
+  if (text.length <= end) return text;
+  while (end > 0 && /[\w+.-]/.test(text.charAt(end))) end--;
+  return text.slice(0, end);
+}
+
+/** A word without the punctuation around it. By a loop, since a pattern for its end takes a time with the square of its length. */
+function trimmed(word: string): string {
+  let [start, end] = [0, word.length];
+  while (start < end && "+.".includes(word.charAt(start))) start++;
+  while (start < end && "+.-".includes(word.charAt(end - 1))) end--;
+  return word.slice(start, end);
+}
+
 /** The IDs of a text and the refused words, in order, each once. */
 export function idsIn(text: string): { found: Found[]; refused: Refused[] } {
   const [all, refused] = [new Map<string, Found>(), new Map<string, Refused>()];
-  for (const line of text.split("\n")) {
-    const words = line.split(/[^\w+.-]+/).flatMap((word) => word.replace(/^[.+]+|[.+-]+$/g, "") || []);
+  for (const line of readable(text).split("\n")) {
+    const words = line.split(/[^\w+.-]+/).flatMap((word) => trimmed(word) || []);
     for (const word of words) {
       const answers = [readWord(word, line, words.length === 1)];
       // Such as `id_175928847299117063`.

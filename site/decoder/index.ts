@@ -4,7 +4,7 @@
  */
 import type { Layout } from "frazil/layout";
 import { element } from "./dom.js";
-import { idsIn } from "./ids.js";
+import { idsIn, MAX_LENGTH } from "./ids.js";
 import { answerFor, fragmentOf, layoutOf, type Written, writtenIn } from "./layouts.js";
 import { resultOf } from "./result.js";
 import { STYLE } from "./style.js";
@@ -163,7 +163,8 @@ class Decoder extends HTMLElement {
     );
     const count = found.length === 1 ? "1 ID" : `${found.length} IDs`;
     const more = found.length > MAX_SHOWN ? `, the first ${MAX_SHOWN} are shown` : "";
-    this.#status.textContent = text.trim() === "" ? "" : `${found.length === 0 ? "No ID" : count} found${more}.`;
+    const part = text.length > MAX_LENGTH ? ` in the first ${MAX_LENGTH.toLocaleString("en")} characters` : "";
+    this.#status.textContent = text.trim() === "" ? "" : `${found.length === 0 ? "No ID" : count} found${part}${more}.`;
   }
 }
 

@@ -5,19 +5,22 @@ import type { Found } from "./ids.js";
 
 export const OWN = "yours";
 
+/** Whole words, and the names of IDs that begin with them, such as `tweet_id`: "outside" names no tsid. */
+const words = (list: string): RegExp => new RegExp(`(?<![a-z])(${list})(s|_?ids?)?(?![a-z])`, "i");
+
 /** The words by which a line names a system. */
 const MENTIONS: readonly (readonly [RegExp, string])[] = [
-  [/twitter|tweet|\bx\.com/i, "twitter"],
-  [/discord/i, "discord"],
-  [/instagram/i, "instagram"],
-  [/mastodon|toot/i, "mastodon"],
-  [/sonyflake/i, "sonyflake"],
-  [/tsid/i, "tsid"],
-  [/baidu|uid-?generator/i, "baidu"],
-  [/\bleaf\b|meituan/i, "leaf"],
-  [/cosid/i, "cosid"],
-  [/seata/i, "seata"],
-  [/frazil/i, "default"],
+  [words("twitter|tweet|x\\.com"), "twitter"],
+  [words("discord|discordapp"), "discord"],
+  [words("instagram"), "instagram"],
+  [words("mastodon|toot"), "mastodon"],
+  [words("sonyflake"), "sonyflake"],
+  [words("tsid"), "tsid"],
+  [words("baidu|uid-?generator"), "baidu"],
+  [words("leaf|meituan"), "leaf"],
+  [words("cosid"), "cosid"],
+  [words("seata"), "seata"],
+  [words("frazil"), "default"],
 ];
 
 const NAMED = Layout.names.map((name) => [name as string, Layout.named(name) as Layout] as const);
@@ -26,7 +29,9 @@ const NAMED = Layout.names.map((name) => [name as string, Layout.named(name) as 
 export interface Answer {
   readonly readings: readonly Reading<Layout>[];
   readonly sureness: ReturnType<typeof sureness> | "given";
-  /** Layouts that can hold the ID, each with the reason against it. */
+  /** Whether the visitor's layout cannot hold the ID. */
+  readonly isBeyondOwn: boolean;
+  /** Layouts that can hold the ID, and what speaks against each. */
   readonly doubtful: readonly { readonly name: string; readonly layout: Layout; readonly doubt: string }[];
 }
 
@@ -38,10 +43,12 @@ export function answerFor({ id, line }: Found, own: Layout | undefined, nowMs: n
     const doubt = layout.tryParse(id) === undefined ? undefined : whyNot(layout, id, nowMs);
     return doubt === undefined ? [] : [{ name, layout, doubt }];
   });
-  if (own?.tryParse(id) === undefined || whyNot(own, id, nowMs) !== undefined)
-    return { readings, sureness: sureness(readings), doubtful };
-  const reading = { name: OWN, layout: own, timestampMs: own.timestampOf(id), evidence: 0, reasons: [] };
-  return { readings: [reading, ...readings], sureness: "given", doubtful };
+  const isBeyondOwn = own !== undefined && own.tryParse(id) === undefined;
+  if (own === undefined || isBeyondOwn || whyNot(own, id, nowMs) !== undefined)
+    return { readings, sureness: sureness(readings), isBeyondOwn, doubtful };
+  const timestampMs = own.timestampOf(id);
+  const reading = { name: OWN, layout: own, timestampMs, evidence: 0, reasons: [], isDoubted: false };
+  return { readings: [reading, ...readings], sureness: "given", isBeyondOwn, doubtful };
 }
 
 /** A layout in the visitor's words. */
@@ -62,28 +69,39 @@ function fieldOf(text: string): LayoutField {
 
 /** The layout; throws an error that says what is wrong. */
 export function layoutOf({ fields, tickMs, epoch }: Written): Layout {
-  const epochMs = /^\d+$/.test(epoch) ? Number(epoch) : Date.parse(/T|^\d{4}-\d\d-\d\d$/.test(epoch) ? epoch : "");
+  // A time without a zone would be another one for each visitor.
+  const isDate = /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(epoch);
+  const epochMs = /^\d+$/.test(epoch) ? Number(epoch) : Date.parse(isDate ? epoch : "");
   if (Number.isNaN(epochMs))
-    throw new Error(`Epoch "${epoch}": write a day, such as 2024-01-01, or Unix milliseconds.`);
+    throw new Error(
+      `Epoch "${epoch}": write a day, such as 2024-01-01, a time with Z or an offset, or Unix milliseconds.`,
+    );
   const list = fields.split(",").map(fieldOf);
   const unsigned = list.reduce((sum, { bits }) => sum + bits, 0) > 63;
   return new Layout({ epochMs, tickMs: Number(tickMs), unsigned, fields: list });
 }
 
-/** The fragment of a layout, without the `#` and without an ID. */
-export const fragmentOf = ({ fields, tickMs, epoch }: Written): string =>
-  `layout=${fields
-    .trim()
-    .replaceAll(/\s*,\s*/g, ",")
-    .replaceAll(/\s+/g, ":")}&tick=${tickMs}&epoch=${epoch}`;
+/** The fragment of a layout, without the `#`. It has no ID. */
+export function fragmentOf({ fields, tickMs, epoch }: Written): string {
+  const list = fields.split(",").map((field) => field.trim().replaceAll(/\s+/g, ":"));
+  const all = new URLSearchParams({ layout: list.join(","), tick: tickMs, epoch });
+  // A fragment may have these, and people read it.
+  return `${all}`.replaceAll("%3A", ":").replaceAll("%2C", ",");
+}
+
+/** Part of a fragment, which anybody can write, as the page shows it. */
+const cut = (text: string): string => text.slice(0, 64);
 
 export function writtenIn(fragment: string): Written | undefined {
   const given = new URLSearchParams(fragment.replace(/^#/, ""));
   const fields = given.get("layout");
   if (fields === null) return undefined;
   return {
-    fields: fields.replaceAll(":", " ").replaceAll(",", ", "),
-    tickMs: given.get("tick") ?? "1",
-    epoch: given.get("epoch") ?? "2024-01-01",
+    fields: fields
+      .split(",", 64)
+      .map((field) => cut(field.replaceAll(":", " ")))
+      .join(", "),
+    tickMs: cut(given.get("tick") ?? "1"),
+    epoch: cut(given.get("epoch") ?? "2024-01-01"),
   };
 }

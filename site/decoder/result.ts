@@ -3,7 +3,7 @@ import type { Layout } from "frazil/layout";
 import { FITTING_TIME } from "../../npm/frazil/src/likely/layouts.js";
 import { element } from "./dom.js";
 import type { Found } from "./ids.js";
-import type { Answer } from "./layouts.js";
+import { type Answer, OWN } from "./layouts.js";
 import { timesOf } from "./times.js";
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
@@ -11,7 +11,7 @@ const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 /** How sure the first reading is. */
 function surenessOf({ sureness, readings: [, second] }: Answer): string {
   if (sureness === "given") return "the layout you gave";
-  if (sureness === "only") return "the only layout that fits";
+  if (sureness === "only") return "the only named layout that fits";
   if (sureness === "likely" || second === undefined) return sureness;
   return `possible, and ${second.name} of ${dayOf(second.timestampMs)} as well`;
 }
@@ -79,7 +79,10 @@ const doubtsOf = (name: string, { doubtful }: Answer): string[] =>
 
 export function resultOf(found: Found, answer: Answer, nowMs: number, number: number): HTMLElement {
   const { id, text, form, others, warnings } = found;
-  const choices = [...answer.readings, ...answer.doubtful];
+  // The layout of the visitor is the first, also if it is doubtful.
+  const choices = [...answer.readings, ...answer.doubtful].sort(
+    (a, b) => Number(b.name === OWN) - Number(a.name === OWN),
+  );
   const heading = element("h3", { id: `result-${number}` }, text);
   const article = element("article", { "aria-labelledby": `result-${number}` }, heading);
   if (form !== "decimal")
@@ -94,8 +97,10 @@ export function resultOf(found: Found, answer: Answer, nowMs: number, number: nu
   const notes = element("ul", { class: "warnings" });
   const body = element("div");
   const select = element("select", { id: `layout-${number}` });
-  for (const { name } of answer.readings) select.append(element("option", { value: name }, name));
-  for (const { name } of answer.doubtful) select.append(element("option", { value: name }, `${name} (doubtful)`));
+  for (const one of choices) {
+    const label = "doubt" in one ? `${one.name} (doubtful)` : one.name;
+    select.append(element("option", { value: one.name }, label));
+  }
   const show = () => {
     const chosen = choices.find(({ name }) => name === select.value);
     if (chosen === undefined) return;
@@ -106,7 +111,8 @@ export function resultOf(found: Found, answer: Answer, nowMs: number, number: nu
     verdict.replaceChildren(element("strong", {}, chosen.name), `: ${how}`);
     const reasons = [`its time is ${FITTING_TIME}`, ...(reading?.reasons ?? [])];
     if (reading !== undefined) verdict.append(element("span", { class: "why" }, ` (${reasons.join("; ")})`));
-    const texts = [...warnings, ...doubtsOf(chosen.name, answer)];
+    const beyond = answer.isBeyondOwn ? ["Yours cannot hold it."] : [];
+    const texts = [...beyond, ...warnings, ...doubtsOf(chosen.name, answer)];
     notes.replaceChildren(...texts.map((warning) => element("li", {}, warning)));
     notes.hidden = texts.length === 0;
     body.replaceChildren(explained(id, chosen.layout, nowMs));

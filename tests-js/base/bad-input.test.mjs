@@ -260,7 +260,7 @@ test("frazil/decode refuses anything but the name of a known layout", () => {
 });
 
 test("no message has a character that a terminal acts on or hides", async () => {
-  const hidden = "1\u009b31m\u202e\u200b\ufeff\x1b\x7f\n";
+  const hidden = "1\u009b31m\u202e\u200b\ufeff\x1b\x7f\u2028\u2029\n";
   const calls = [
     () => decoder.decode(hidden, "twitter"),
     () => decoder.decode(1n, hidden),
@@ -270,5 +270,10 @@ test("no message has a character that a terminal acts on or hides", async () => 
     () => new Snowflake({ node: { [hidden]: 1 }, layout: "twitter" }),
     () => new Snowflake({ node: 1, layout: hidden }),
   ];
-  for (const call of calls) assert.doesNotMatch(wholeText(await errorOf(call)), /\p{C}/u, `${call}`);
+  for (const call of calls) assert.doesNotMatch(wholeText(await errorOf(call)), /[\p{C}\p{Zl}\p{Zp}]/u, `${call}`);
+});
+
+test("a name that looks like the place of a limit is shown as it is", async () => {
+  const { message } = await errorOf(() => new Snowflake({ node: 1, "{min}{max}": 1 }));
+  assert.ok(message.endsWith('unknown option "{min}{max}"'), message);
 });

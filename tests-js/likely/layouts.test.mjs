@@ -58,3 +58,17 @@ test("how sure the first is depends on the second", () => {
     "possible",
   ]);
 });
+
+test("few random numbers have an only layout: what speaks against it counts", () => {
+  // Of 63 bits, by the multiplier of Knuth's MMIX.
+  let state = 1n;
+  const random = () => {
+    state = BigInt.asUintN(64, state * 6364136223846793005n + 1442695040888963407n);
+    return state >> 1n;
+  };
+  const all = Array.from({ length: 2000 }, () => sureness(readings(random())));
+  assert.ok(all.filter((one) => one === "only").length < 100, `${all.filter((one) => one === "only").length}`);
+  assert.ok(all.filter((one) => one === "possible").length > 500);
+  // The readme of uid-generator.
+  assert.equal(sureness(readings("180363646902239241").slice(0, 1)), "only");
+});

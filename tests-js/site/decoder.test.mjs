@@ -107,7 +107,7 @@ test("what is wrong with an ID is said", async () => {
     ["175928847299117060", /Maybe rounded/],
     ["-5", /Negative/],
     ["5", /first day of the epoch/],
-    ["9223372036854775807", /\nbaidu: the only layout that fits/],
+    ["9223372036854775807", /\nbaidu: possible \(/],
     ["1.5418156036060365e+18", /JavaScript number/, "No ID found."],
     ["99999999999999999999", /more than 64 bits/, "No ID found."],
   ]) {
@@ -155,6 +155,64 @@ test("an own layout is in the address, without the ID, and nothing is sent", asy
   assert.match(await shared.decoder.getByRole("alert").innerText(), /write a name and a width/);
   assert.deepEqual(shared.problems, []);
   await shared.close();
+});
+
+test("a fragment that anybody wrote: times without a zone are refused, texts are cut, and signs come back as they were", async () => {
+  const alert = async (fragment) => {
+    const { decoder, problems, close } = await openDecoder({}, fragment);
+    const said = await decoder.getByRole("alert").innerText();
+    const fields = await decoder.getByLabel("Fields").inputValue();
+    assert.deepEqual(problems, []);
+    await close();
+    return { said, fields };
+  };
+  const { said } = await alert("#layout=time:41,node:10,sequence:12&epoch=2024-01-01T00:00");
+  assert.match(said, /^Epoch "2024-01-01T00:00": write a day.* a time with Z or an offset/);
+  assert.equal((await alert("#layout=time:41,node:10,sequence:12&epoch=2024-01-01T00:00%2B02:00")).said, "");
+  const long = await alert(`#layout=${"x".repeat(10_000)}${",y".repeat(10_000)}&epoch=2024-01-01`);
+  assert.ok(long.said.length < 200 && long.fields.length < 300, `${long.said} ${long.fields}`);
+
+  const { page, decoder, close } = await openDecoder({}, "#layout=time:41,node:10,sequence:12");
+  await decoder.getByLabel("Epoch").fill("2024-01-01T00:00+02:00&layout=<b>");
+  await decoder.getByRole("button", { name: "Use it" }).click();
+  await page.reload();
+  assert.equal(await decoder.getByLabel("Epoch").inputValue(), "2024-01-01T00:00+02:00&layout=<b>");
+  await close();
+});
+
+test("an own layout comes first: if its time is doubtful, and if it cannot hold the ID", async () => {
+  for (const [fields, shown] of [
+    ["time:41,node:10,sequence:12", /\nyours: doubtful.*As yours, its time has not come yet\./s],
+    ["time:40,node:10,sequence:2", /\ntwitter: possible.*\nYours cannot hold it\./s],
+  ]) {
+    const { paste, close } = await openDecoder({}, `#layout=${fields}&epoch=2026-01-01`);
+    assert.match((await paste(TWEET, "1 ID found."))[0], shown);
+    await close();
+  }
+});
+
+test("a system is named by whole words alone", async () => {
+  const { paste, close } = await openDecoder();
+  for (const text of ["outside", "netflix.com", "discordant", "tooth", "seatable"])
+    assert.doesNotMatch((await paste(`${text} ${AMBIGUOUS}`, "1 ID found."))[0], /the text names/, text);
+  for (const text of ["tweet_id", "tweets", "TweetId", "x.com/"])
+    assert.match((await paste(`${text} ${AMBIGUOUS}`, "1 ID found."))[0], /the text names twitter/, text);
+  await close();
+});
+
+test("a text without end is read in part, and ends within no ID", async () => {
+  const { decoder, input, close } = await openDecoder();
+  const read = async (text, status) => {
+    await input.evaluate((area, text) => {
+      area.value = text;
+      area.dispatchEvent(new Event("input"));
+    }, text);
+    await decoder.getByRole("status").getByText(status, { exact: true }).waitFor();
+  };
+  await read(`${TWEET} ${" ".repeat(999_970)} ${LARGE} ${AMBIGUOUS}`, "1 ID found in the first 1,000,000 characters.");
+  // A pattern for the end of a word would take hours.
+  await read(`${TWEET} ${"-".repeat(900_000)}x`, "1 ID found.");
+  await close();
 });
 
 test("the keyboard reaches everything, and a narrow page needs no scrolling to the side", async () => {

@@ -1,5 +1,6 @@
 /** The errors of what asks a store: an answer that cannot be true, a rejection and a time-out. */
-import { FrazilError, LeaseError, oneLine } from "../base/errors.js";
+import { FrazilError, LeaseError } from "../base/errors.js";
+import { fromOutside } from "../base/outside-text.js";
 
 /** What the errors name. @internal */
 export interface StoreContext {
@@ -26,7 +27,7 @@ export function rejectionError(error: unknown, verb: string, { where }: StoreCon
   } catch {
     said = "the error cannot be read";
   }
-  return unavailable(`${verb} failed ${where}${typeof said === "string" ? `: ${oneLine(said)}` : ""}`, error);
+  return unavailable(`${verb} failed ${where}${typeof said === "string" ? `: ${fromOutside(said)}` : ""}`, error);
 }
 
 /** The error for an operation of the store that took too long. `within`: how long that was. @internal */
@@ -34,7 +35,10 @@ export function noAnswer(verb: string, within: string, context: StoreContext): F
   const said = `${verb} had no answer ${within}`;
   try {
     const known = context.store.waitsFor?.();
-    return unavailable(`${said} ${context.where}${known === undefined ? "" : `: ${known}`}`);
+    if (known === undefined) return unavailable(`${said} ${context.where}`);
+    // The stores of the package write what to do after a line break.
+    const [fact, ...hint] = `${known}`.split("\n");
+    return unavailable(`${said} ${context.where}: ${fromOutside(fact)}\n${fromOutside(hint.join(" "))}`);
   } catch (error) {
     return rejectionError(error, `${said}, and waitsFor()`, context);
   }

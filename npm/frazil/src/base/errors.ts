@@ -172,8 +172,11 @@ export class DecodeError extends FrazilError {
 /** The first 64 characters of a text, without splitting one. */
 const cut = (text: string): string => text.replace(/^(.{64}).+/su, "$1…");
 
-/** A text from outside in quotes. JSON keeps some characters that a terminal acts on or hides, such as U+009B and a zero-width space. */
-const quoted = (text: string): string => JSON.stringify(cut(text)).replace(/\p{C}/gu, "\ufffd");
+/** A text without what a terminal acts on or hides, such as U+009B and a zero-width space, and without ends of lines. @internal */
+export const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd");
+
+/** A text from outside in quotes. */
+const quoted = (text: string): string => plain(JSON.stringify(cut(text)));
 
 /** A name from outside, as shown in a message: short, and without control characters. @internal */
 export const showName = (name: string): string => quoted(name).slice(1, -1);
@@ -199,13 +202,12 @@ export function refusal(
   details?: ErrorDetails,
   shown = show(value),
 ): FrazilError {
-  // By functions, because `$&` has a meaning in a replacement text.
-  const text = template.replace("{min}", () => min as string).replace("{max}", () => max as string);
+  // By functions, since `$&` in a text would stand for something else. Without a limit, the name of an option may look like its place.
+  const text = template
+    .replace("{min}", (place) => (min ?? place) as string)
+    .replace("{max}", (place) => (max ?? place) as string);
   return new Class(code, saidOf(field, text, shown), { field, value, rule: factOf(text), ...details });
 }
-
-/** A text from outside as a part of a message, which is one line. @internal */
-export const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, " ");
 
 /** The first line of a text, without its hint. @internal */
 export const factOf = (text: string): string => text.split("\n")[0] as string;

@@ -67,7 +67,7 @@ export async function print(text: string): Promise<void> {
 
 /** A text with escapes for characters that a terminal would act on or hide, except line ends. */
 const printable = (text: string): string =>
-  text.replace(/(?!\n)\p{C}/gu, (unseen) => `\\u{${(unseen.codePointAt(0) as number).toString(16)}}`);
+  text.replace(/(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu, (unseen) => `\\u{${(unseen.codePointAt(0) as number).toString(16)}}`);
 
 /** What stands before the host of a URL, which can be a password; also where the text is cut before the host. */
 const ACCOUNT = /\/\/(?:\S*:\S*|[^\s/]*)(?=[@…])/g;

@@ -2,6 +2,7 @@
 import { Layout } from "frazil";
 import { noAnswer, type StoreContext } from "../asking/store-errors.js";
 import { ConfigError, type FrazilError, LeaseError, refusal } from "../base/errors.js";
+import { fromOutside } from "../base/outside-text.js";
 import { PackageRule } from "../base/package-rules.js";
 import { notInitialised } from "../stores/kit/errors.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";
@@ -72,7 +73,7 @@ export function refusalError(
   const { scope, layout, windowMs } = context;
   const waitMs = Math.max(1, (answer?.freeAtMs ?? 0) - (answer?.storeNowMs ?? 0));
   const wait = { retryable: true, retryAfterMs: waitMs, cause };
-  const initialised = `${answer?.layout}`;
+  const initialised = fromOutside(answer?.layout);
   // A store that refuses a renewal says why this lease ends, and not what another one would get.
   switch (verb === "renew" && answer?.reason === "exhausted" ? undefined : answer?.reason) {
     case "missing":

@@ -60,6 +60,8 @@ export interface Reading<L extends AskedLayout = AskedLayout> {
   readonly evidence: number;
   /** The reasons for and against it, besides its time. */
   readonly reasons: readonly string[];
+  /** Whether all the reasons speak against it. */
+  readonly isDoubted: boolean;
 }
 
 /** The times that `whyNot` accepts. */
@@ -88,12 +90,14 @@ function readingOf<L extends AskedLayout>(
   const widthOf = (wanted: string) => layout.fields.find(({ kind, name }) => (name ?? kind) === wanted)?.bits ?? 0;
   const values: Readonly<Record<string, number>> = parts ?? {};
   const reasons: string[] = [];
+  const weights: number[] = [];
   // Random bits give times across the whole field. IDs that people look at are recent: twice the age is half as likely.
   const spanMs = layout.tickMs * 2 ** widthOf("time");
   let evidence = usual + Math.log2(spanMs / (Math.max(0, nowMs - timestampMs) + MONTH_MS));
   const says = (bits: number, reason: string) => {
     evidence += bits;
     reasons.push(reason);
+    weights.push(bits);
   };
   if (mentioned) says(20, `the text names ${name}`);
   if (sinceMs !== undefined && timestampMs < sinceMs) says(-10, `${name} made no such IDs then`);
@@ -108,7 +112,8 @@ function readingOf<L extends AskedLayout>(
       says(-Math.log2(chances.reduce((all, chance) => all * chance)), `${are} low, as is usual`);
     else says(-6, `${are} high, which is rare`);
   }
-  return { name, layout, timestampMs, evidence, reasons };
+  const isDoubted = weights.length > 0 && weights.every((bits) => bits < 0);
+  return { name, layout, timestampMs, evidence, reasons, isDoubted };
 }
 
 /** The layouts that give a fitting time, most likely first. */
@@ -124,9 +129,9 @@ export function readingsOf<L extends AskedLayout>(
     .sort((a, b) => b.evidence - a.evidence);
 }
 
-/** How sure the first of the readings is. */
+/** How sure the first of the readings is. That no other layout fits says little: half of all random numbers fit only one. */
 export function sureness([first, second]: readonly Reading[]): "none" | "only" | "likely" | "possible" {
   if (first === undefined) return "none";
-  if (second === undefined) return "only";
+  if (second === undefined) return first.isDoubted ? "possible" : "only";
   return first.evidence - second.evidence > 3 ? "likely" : "possible";
 }

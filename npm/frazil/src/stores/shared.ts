@@ -6,6 +6,7 @@ export * from "../asking/timer.js";
 export * from "../base/clock.js";
 export * from "../base/errors.js";
 export * from "../base/option-keys.js";
+export * from "../base/outside-text.js";
 export * from "../base/own-properties.js";
 export * from "../base/value-text.js";
 export * from "../base/wait.js";

@@ -182,7 +182,7 @@ function each<T, R, L extends { [index: number]: R }>(
       const { code, field, value, rule, ...details } = error;
       // The rule is complete, and may contain text like a placeholder.
       const at = `${field}s[${index}]`;
-      throw refusal(DecodeError, code, at, value, rule as string, "{min}", "{max}", { ...details, index });
+      throw refusal(DecodeError, code, at, value, rule as string, undefined, undefined, { ...details, index });
     }
   }
   return results;

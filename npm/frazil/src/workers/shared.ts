@@ -15,6 +15,7 @@ export * from "../asking/kernel-random.js";
 export * from "../asking/store-errors.js";
 export * from "../asking/timer.js";
 export * from "../asking/weak.js";
+export * from "../base/outside-text.js";
 export * from "../core/host-random.js";
 export * from "../generator/request.js";
 export * from "../stores/kit/argument-errors.js";

@@ -1,6 +1,6 @@
 /** The WebAssembly binding: a compiled module, or the exports of its instance. */
 
-import { ConfigError, oneLine } from "../../base/errors.js";
+import { ConfigError } from "../../base/errors.js";
 import type { Binding, Calls } from "../boundary.js";
 
 /** The exports of the module. */
@@ -12,7 +12,11 @@ export interface Exports extends Calls {
 
 /** The error if WebAssembly is not available. */
 export const wasmUnavailable = (cause: unknown, reasons = String(cause), hint = ""): ConfigError =>
-  new ConfigError("WASM_UNAVAILABLE", `WebAssembly cannot be used here: ${oneLine(reasons)}\n${hint}`, { cause });
+  new ConfigError(
+    "WASM_UNAVAILABLE",
+    `WebAssembly cannot be used here: ${reasons.replace(/\s*\n\s*/g, " ")}\n${hint}`,
+    { cause },
+  );
 
 const CALLS = "open release admit reserve health lease ceiling segment";
 

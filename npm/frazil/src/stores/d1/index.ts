@@ -12,7 +12,8 @@
  * - **The primary answers**: a session, which may read from a replica, is refused.
  * - **No incarnation**: Time Travel is not visible. Call `fence()` after it.
  */
-import { type FrazilError, oneLine } from "../../base/errors.js";
+import type { FrazilError } from "../../base/errors.js";
+import { fromOutside } from "../../base/outside-text.js";
 import { withoutValue } from "../../base/value-text.js";
 import { untilAborted } from "../../base/wait.js";
 import { wholeOf } from "../kit/answer-rows.js";
@@ -422,7 +423,7 @@ const OTHER_TABLE =
 /** The error for a failure of the database, which stays its cause. */
 function errorOf(error: unknown, message: string): FrazilError {
   const isOther = /no such column|has no column named/.test(message);
-  const reported = `D1 answered ${oneLine(message)}${isOther ? OTHER_TABLE : ""}`;
+  const reported = `D1 answered ${fromOutside(message)}${isOther ? OTHER_TABLE : ""}`;
   // What SQLite says of a statement: it would say so again. Everything else is of the way there, or of load.
   if (
     /SQLITE_(ERROR|CONSTRAINT|AUTH|MISMATCH|READONLY|CORRUPT|NOTADB|FULL)|D1_TYPE_ERROR|maximum DB size/i.test(message)

@@ -17,7 +17,8 @@
  */
 
 import { Layout } from "frazil";
-import { type ConfigError, configError, FrazilError, LeaseError, oneLine } from "../../base/errors.js";
+import { type ConfigError, configError, FrazilError, LeaseError } from "../../base/errors.js";
+import { fromOutside } from "../../base/outside-text.js";
 import { withoutValue } from "../../base/value-text.js";
 import { untilAborted } from "../../base/wait.js";
 import type { NodeRange } from "../../layout/default-nodes.js";
@@ -265,9 +266,9 @@ function errorOf(error: unknown, name: string): FrazilError {
   if (FrazilError.is(error)) return error;
   const { message, durableObjectReset, overloaded } = error as RuntimeError;
   if (/does not implement the method|does not support RPC|not a function/.test(message))
-    return storeRefused(`the object answered: ${oneLine(message).replace(/\.+$/, "")}\n${CLASS_RULE}`, error);
+    return storeRefused(`the object answered: ${fromOutside(message).replace(/\.+$/, "")}\n${CLASS_RULE}`, error);
   const state = durableObjectReset ? " was reset" : overloaded ? " is overloaded" : " did not answer";
-  return new LeaseError("STORE_UNAVAILABLE", `the Durable Object "${name}"${state}: ${oneLine(message)}`, {
+  return new LeaseError("STORE_UNAVAILABLE", `the Durable Object "${name}"${state}: ${fromOutside(message)}`, {
     retryable: true,
     cause: error,
   });

@@ -7,8 +7,9 @@
  *   repeats the whole operation with the same nonce, and its read finds another endpoint.
  */
 import { monotonicClock } from "../../base/clock.js";
-import { FrazilError, type LeaseError, oneLine } from "../../base/errors.js";
+import { FrazilError, type LeaseError } from "../../base/errors.js";
 import type { HostAbortSignal } from "../../base/host-types.js";
+import { fromOutside } from "../../base/outside-text.js";
 import { withoutValue } from "../../base/value-text.js";
 import { onAbort, untilAborted } from "../../base/wait.js";
 import { checkGiven } from "../kit/argument-errors.js";
@@ -95,8 +96,6 @@ const AUTHENTICATE = "auth/authenticate";
 const KNOWN_TO_AUTHENTICATE = /^(etcdserver|rpc error|context|grpc)\b[^{}]*$/;
 /** In place of a text that has a secret. */
 const HIDDEN = "what it says is not shown, as it may have a password";
-/** A text that is too long for a message. */
-const LONG = /^(.{300}).+/su;
 /** The most bytes of an answer: of 100 rows, as many as are asked for, it has a tenth of that. */
 const MAX_BYTES = 2 ** 20;
 
@@ -294,14 +293,14 @@ export class EtcdGateway {
     }
   }
 
-  /** What an endpoint said, for an error: cut, without control characters, and nothing of it if it has a secret of the options. */
+  /** What an endpoint said, for an error: nothing if it has a secret of the options. */
   #shown(text: string, token: string | undefined): string {
     const { password, headers = {} } = this.#options;
     // A shorter header is no secret, and could be a part of any text.
     const values = Object.values(headers).filter((value) => value.length >= 8);
     const secrets = [password, token, ...values].filter((secret) => secret !== undefined && secret !== "") as string[];
     const shows = (secret: string) => text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1));
-    return secrets.some(shows) ? HIDDEN : text.replace(LONG, "$1…").replace(/\p{C}/gu, "\ufffd");
+    return secrets.some(shows) ? HIDDEN : fromOutside(text);
   }
 }
 
@@ -325,7 +324,7 @@ async function givenToken(
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     if (FrazilError.is(error)) throw error;
-    throw storeUnavailable(`the option token failed: ${reasonOf(error)}`, error);
+    throw storeUnavailable(`the option token failed: ${fromOutside(reasonOf(error))}`, error);
   } finally {
     clearTimeout(limit);
   }
@@ -396,7 +395,7 @@ function answerOf(url: string, status: number, text: string): AnswerBody | Omit<
 
 /** The error for an answer of etcd. */
 function errorOf({ url, code, message, shown }: EtcdFailure): LeaseError {
-  const reported = `etcd at ${url} answered ${code} (${oneLine(shown)})`;
+  const reported = `etcd at ${url} answered ${code} (${shown})`;
   if (LEARNER.test(message)) return storeRefused(`${reported}\nName the members that vote in the option endpoints.`);
   if (code === Code.PERMISSION_DENIED)
     return storeRefused(
@@ -429,5 +428,5 @@ const isLearner = (error: FrazilError) => LEARNER.test(error.message);
 function reasonOf(error: unknown): string {
   const { message, cause } = (error ?? {}) as { message?: unknown; cause?: { code?: unknown; message?: unknown } };
   const why = cause?.code ?? cause?.message;
-  return oneLine(`${message ?? error}${why === undefined ? "" : ` (${why})`}`);
+  return `${message ?? error}${why === undefined ? "" : ` (${why})`}`;
 }

@@ -1,8 +1,10 @@
 /** The errors of stores, in the same words for all. */
-import { LeaseError, oneLine } from "../../base/errors.js";
+import { LeaseError } from "../../base/errors.js";
+import { fromOutside } from "../../base/outside-text.js";
 
 /** What an error of a client says, as a part of a message. */
-export const messageOf = (error: unknown): string => oneLine(error instanceof Error ? error.message : String(error));
+export const messageOf = (error: unknown): string =>
+  fromOutside(error instanceof Error ? error.message : String(error));
 
 /** `STORE_REFUSED`: the store must be set up in another way first. */
 export const storeRefused = (message: string, cause?: unknown): LeaseError =>
@@ -45,7 +47,7 @@ export function onceFor(store: NamedStore, call: string, flags: string, layout?:
 export const notInitialised = (store: NamedStore, scope: string, place?: string, layout = "layout"): LeaseError =>
   new LeaseError(
     "STORE_NOT_INITIALISED",
-    `the ${store.name} store has no record of the scope "${scope}"${place === undefined ? "" : ` in ${place}`}\n` +
+    `the ${store.name} store has no record of the scope "${scope}"${place === undefined ? "" : ` in ${fromOutside(place)}`}\n` +
       "Check that this is the place of the other programs of the scope: a second record gives out the same node ids. If the scope is " +
       `new, ${onceFor(store, `init({ scope: "${scope}", ${layout} })`, `--scope ${scope}`, layout)}. If the store has lost the ` +
       `record, restore it and call fence({ scope: "${scope}" }): an empty store and a lost one look the same, and IDs would repeat.`,

@@ -13,8 +13,9 @@
  */
 
 import { drawRandom } from "../../asking/kernel-random.js";
-import { type ConfigError, configError, oneLine, saidOf } from "../../base/errors.js";
+import { type ConfigError, configError, saidOf } from "../../base/errors.js";
 import { checkKeys } from "../../base/option-keys.js";
+import { fromOutside } from "../../base/outside-text.js";
 import { PackageRule } from "../../base/package-rules.js";
 import { optionError } from "../kit/argument-errors.js";
 import { storeRefused } from "../kit/errors.js";
@@ -272,7 +273,7 @@ export function recordedTable(scope: string, text: string): OldTable {
     return { ...tableWithMarker(from, marker), text };
   } catch (error) {
     throw storeRefused(
-      saidOf(`node_ids_from of the scope "${scope}"`, "must be as init() wrote it", oneLine(text)),
+      saidOf(`node_ids_from of the scope "${scope}"`, "must be as init() wrote it", fromOutside(text)),
       error,
     );
   }

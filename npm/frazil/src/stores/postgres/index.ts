@@ -25,7 +25,8 @@
  *
  * Not checked: `fsync = off` of the server.
  */
-import { FrazilError, type LeaseError, oneLine } from "../../base/errors.js";
+import { FrazilError, type LeaseError } from "../../base/errors.js";
+import { fromOutside } from "../../base/outside-text.js";
 import { untilAborted } from "../../base/wait.js";
 import { type AnswerRow, answerOf, type Whole, wholeOf } from "../kit/answer-rows.js";
 import {
@@ -301,7 +302,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
       (state === NOT_IN_STATE && lack === undefined)
     ) {
       const { detail } = error as { detail?: unknown };
-      const more = typeof detail === "string" ? ` ${oneLine(detail)}` : "";
+      const more = typeof detail === "string" ? ` ${fromOutside(detail)}` : "";
       return storeRefused(
         `${reported}${more}\nIf a table of frazil is a foreign table or a view, use the table itself, on its server. If it has no primary key, migrate() did not make it. If a publication has it, that may leave out no rows or columns.`,
         error,

@@ -23,7 +23,8 @@
  */
 import { fstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { monotonicClock } from "../../base/clock.js";
-import { FrazilError, oneLine } from "../../base/errors.js";
+import { FrazilError } from "../../base/errors.js";
+import { fromOutside } from "../../base/outside-text.js";
 import { wholeOf } from "../kit/answer-rows.js";
 import { clientError, optionError } from "../kit/argument-errors.js";
 import { clientOf, hintFor } from "../kit/clients.js";
@@ -408,9 +409,9 @@ function codeOf(error: unknown): string {
 
 /** The error for a failure of the client, which stays its cause. */
 function errorOf(error: unknown, code: string, message: string): FrazilError {
-  const reported = `SQLite answered ${code} (${oneLine(message)})`;
+  const reported = `SQLite answered ${code} (${fromOutside(message)})`;
   if (code === "ERROR" && /within a transaction/.test(message)) return storeRefused(TRANSACTION_RULE, error);
   if (code === "READONLY") return storeRefused(`${reported}\nOpen the file for writing.`, error);
   if (["ERROR", "CORRUPT", "NOTADB"].includes(code)) return storeRefused(reported, error);
-  return storeUnavailable(code ? reported : `SQLite did not answer: ${oneLine(message)}`, error);
+  return storeUnavailable(code ? reported : `SQLite did not answer: ${fromOutside(message)}`, error);
 }

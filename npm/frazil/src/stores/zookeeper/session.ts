@@ -9,7 +9,8 @@
  *   that it accepts while it starts.
  */
 import { monotonicClock } from "../../base/clock.js";
-import { FrazilError, type LeaseError, oneLine } from "../../base/errors.js";
+import { FrazilError, type LeaseError } from "../../base/errors.js";
+import { fromOutside } from "../../base/outside-text.js";
 import { untilAborted } from "../../base/wait.js";
 import { clientError } from "../kit/argument-errors.js";
 import { clientOf, hintFor } from "../kit/clients.js";
@@ -171,7 +172,7 @@ function errorOf(error: unknown, path: string): LeaseError {
     default: {
       const { name, message } = error as Error & { name?: string };
       return storeUnavailable(
-        `ZooKeeper answered no call on ${path}, and it is unknown whether it took place: ${name ?? ""} ${oneLine(`${message}`)}`,
+        `ZooKeeper answered no call on ${path}, and it is unknown whether it took place: ${name ?? ""} ${fromOutside(message)}`,
         error,
       );
     }
