@@ -21,13 +21,14 @@ const DATES = [OLDEST_DATE, newestDate(packages.wrangler)];
  * Upper limits of all that is uploaded, JavaScript and WebAssembly, gzipped, in KiB as wrangler prints them. A limit is raised only in
  * the commit that needs it; tests-js/packaging/size.test.mjs says what the parts take. By default wrangler does not minify: the build
  * removes the comments in classes, which took 6.7 of it. One ID without a call of the module (the line) takes 0.28 of JavaScript. Messages
- * and hints as separate texts take 0.5 to 0.7; what stores say, cut and without passwords, 0.1 to 0.15.
+ * and hints as separate texts take 0.5 to 0.7; hints for mistakes of the first day, and the state after close(), 0.1 to 0.25; what stores
+ * say, cut and without passwords, 0.1 to 0.15.
  */
 const CEILINGS = [
-  ["as wrangler uploads it by default", [], 65.125],
-  ["with --minify", ["--minify"], 52.265625],
-  ["segments alone", ["src/segment.ts"], 39.75],
-  ["segments alone, with --minify", ["src/segment.ts", "--minify"], 31.125],
+  ["as wrangler uploads it by default", [], 65.421875],
+  ["with --minify", ["--minify"], 52.453125],
+  ["segments alone", ["src/segment.ts"], 39.84375],
+  ["segments alone, with --minify", ["src/segment.ts", "--minify"], 31.1875],
 ];
 
 let folder;
