@@ -269,8 +269,8 @@ impl fmt::Display for Hint {
             // As `retryText` in npm/frazil/src/base/errors.ts says it.
             after_ms => {
                 let (unit_ms, unit) = match after_ms {
-                    ..120_000 => (1, "ms"),
-                    ..172_800_000 => (60_000, "minutes"),
+                    0..120_000 => (1, "ms"),
+                    120_000..172_800_000 => (60_000, "minutes"),
                     _ => (86_400_000, "days"),
                 };
                 write!(f, "Retry after {} {unit}.", after_ms.div_ceil(unit_ms))
