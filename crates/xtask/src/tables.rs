@@ -47,6 +47,7 @@ fn base36(number: u64) -> String {
 /// names of node parts as a type.
 fn layouts() -> String {
     let mut rows = Vec::new();
+    let mut bits = String::from("/** The width of each layout's IDs. @internal */\nexport const LAYOUT_BITS = {\n");
     let mut types = String::from("/** The names of each layout's node parts. */\nexport interface LayoutParts {\n");
     for name in Layout::names() {
         let Ok(layout) = Layout::named(name) else { continue };
@@ -60,6 +61,7 @@ fn layouts() -> String {
         }
         rows.push(row);
         let key = if name.contains('-') { format!("\"{name}\"") } else { name.to_owned() };
+        let _ = writeln!(bits, "  {key}: {},", layout.bits());
         let parts: Vec<String> = spec
             .fields
             .iter()
@@ -70,7 +72,7 @@ fn layouts() -> String {
     }
     format!(
         "{HEADER}/** Each named layout on a line: name, epoch (Unix ms) and tick (ms) in base 36, unsigned, and its fields as kind, width and `:name`. */\n\
-         export const LAYOUTS = `{}`;\n\n\
+         export const LAYOUTS = `{}`;\n\n{bits}}};\n\n\
          /** Times below this are in seconds where milliseconds are meant: seconds until 5138, and milliseconds until 1973. @internal */\n\
          export const SECONDS_END = {};\n\
          /** An epoch from here on is in seconds (2001), and so is a clock: one that shows less is one that starts in 1970. @internal */\n\

@@ -4,40 +4,29 @@
  */
 import type { FixedForm } from "../text/index.js";
 
-const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const width = 11;
-/** The number of digits in the lower part. Both parts are exact as a number: 62^6 is below 2^36. */
-const LOWER = 6;
-const UNIT = 56_800_235_584n; // 62 ** 6
-
-/** The part of a form that a typed ID uses. */
+/** The part of a form that a typed ID uses. @internal */
 export type Form = Pick<FixedForm, "alphabet" | "width"> & {
   encode(id: bigint): string;
-  decode(text: string): bigint | undefined;
+  decode(text: string): bigint;
 };
 
-/** It reads only texts of its width, and returns `undefined` for other digits. @internal */
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** 62 ** 6. Both parts of an ID are exact as numbers: 62^6 is less than 2^36, and so is 2^64 / 62^6. */
+const UNIT = 56_800_235_584n;
+
+const textOf = (part: number, count: number): string =>
+  count > 0 ? textOf(Math.floor(part / 62), count - 1) + DIGITS[part % 62] : "";
+
+const partOf = (text: string): bigint => {
+  let part = 0;
+  for (const digit of text) part = part * 62 + DIGITS.indexOf(digit);
+  return BigInt(part);
+};
+
+/** For a text with other digits, `decode` returns an ID with another text. @internal */
 export const base62: Form = {
-  alphabet,
-  width,
-  encode(id) {
-    let text = "";
-    let part = Number(id % UNIT);
-    for (let at = 0; at < width; at++) {
-      if (at === LOWER) part = Number(id / UNIT);
-      text = alphabet[part % 62] + text;
-      part = Math.floor(part / 62);
-    }
-    return text;
-  },
-  decode(text) {
-    let [upper, part] = [0, 0];
-    for (let at = 0; at < width; at++) {
-      if (at === width - LOWER) [upper, part] = [part, 0];
-      const digit = alphabet.indexOf(text[at] as string);
-      if (digit < 0) return undefined;
-      part = part * 62 + digit;
-    }
-    return BigInt(upper) * UNIT + BigInt(part);
-  },
+  alphabet: "0-9A-Za-z",
+  width: 11,
+  encode: (id) => textOf(Number(id / UNIT), 5) + textOf(Number(id % UNIT), 6),
+  decode: (text) => partOf(text.slice(0, 5)) * UNIT + partOf(text.slice(5)),
 };

@@ -10,10 +10,9 @@
  * UserId.parse("usr_1ptWyK4WgZU"); // 1541815603606036480n
  * ```
  */
-import { configError, DecodeError, factOf, isWhole, refusal, saidOf, show } from "../base/errors.js";
-import { checkKeys } from "../base/option-keys.js";
-import { PackageRule } from "../base/package-rules.js";
-import { type Id, type IdInput, type LayoutName, namedSpec, parseId } from "../layout/id.js";
+import { ConfigError, DecodeError, type ErrorCode, type FrazilError, show } from "../base/errors.js";
+import { LAYOUT_BITS } from "../generated/layouts.js";
+import type { Id, IdInput, LayoutName } from "../layout/id.js";
 import type { FixedForm } from "../text/index.js";
 import { base62, type Form } from "./base62.js";
 
@@ -138,22 +137,16 @@ export interface IdType<P extends string = string, K extends string = P> extends
   readonly to: <T extends Id<K> | null | undefined>(id: T) => string | Exclude<T, bigint>;
   /** `fromDriver` for columns that may be null. */
   readonly from: <T>(value: T) => Id<K> | Extract<T, null | undefined>;
-  /** The configuration of a scalar of GraphQL: `new GraphQLScalarType(UserId.graphql("UserId"))`. */
-  readonly graphql: (name: string) => GraphQLConfig<TypedText<P>, Id<K>>;
+  /** `format`, for GraphQL: `new GraphQLScalarType({ name: "UserId", ...UserId })`. */
+  readonly serialize: (id: unknown) => TypedText<P>;
+  /** `parse`, for GraphQL. */
+  readonly parseValue: (text: unknown) => Id<K>;
 }
 
 /** A type of IDs that makes new ones. */
 export interface IdMaker<P extends string = string, K extends string = P> extends IdType<P, K> {
   /** A new ID, by `next()` of the generator. */
   readonly next: () => Id<K>;
-}
-
-/** The configuration of a scalar of GraphQL. */
-export interface GraphQLConfig<Text, T> {
-  name: string;
-  description: string;
-  serialize: (id: unknown) => Text;
-  parseValue: (text: unknown) => T;
 }
 
 /** A type of IDs as `anyId` takes it. */
@@ -174,27 +167,55 @@ export interface AnyId<T extends AnyIdType> extends IdReader<TypedText<T["prefix
   readonly reviver: (...keys: string[]) => (key: string, value: unknown) => unknown;
 }
 
-/** The largest ID that a signed column holds. */
-const MAX_SIGNED = 0x7fff_ffff_ffff_ffffn;
 /** No typed ID is longer: 63 characters of a prefix, `_`, and 64 digits of base 2. Errors have no copy of a longer text. */
 const MAX_TEXT = 128;
+const MAX_SIGNED = 2n ** 63n - 1n;
 
-const option = (field: string, value: unknown, rule: string) => configError("INVALID_OPTION", field, value, rule);
-
-/** The error for a text. It has no copy of a long one. */
-function refuse(text: unknown, rule: string): DecodeError {
-  const isLong = typeof text === "string" && text.length > MAX_TEXT;
-  const shown = show(isLong ? (text as string).slice(0, MAX_TEXT) : text);
-  return new DecodeError("INVALID_TEXT", saidOf("text", rule, shown), {
-    field: "text",
-    rule: factOf(rule),
-    ...(!isLong && { value: text }),
-  });
+/** The error for a value that breaks a rule. */
+function refusal(
+  Class: typeof FrazilError,
+  code: ErrorCode,
+  field: string,
+  value: unknown,
+  rule: string,
+  hint = "",
+): FrazilError {
+  const isLong = typeof value === "string" && value.length > MAX_TEXT;
+  const shown = show(isLong ? value.slice(0, MAX_TEXT) : value);
+  return new Class(code, `${field} ${rule}, got ${shown}\n${hint}`, { field, rule, ...(!isLong && { value }) });
 }
+
+function check(holds: unknown, field: string, value: unknown, rule: string, code: ErrorCode = "INVALID_OPTION"): void {
+  if (!holds) throw refusal(ConfigError, code, field, value, rule);
+}
+
+const textError = (text: unknown, rule: string) => refusal(DecodeError, "INVALID_TEXT", "text", text, rule);
+
+/** The ID of a `bigint`, decimal text or an exact number. */
+function idOf(maxId: bigint, input: unknown): Id {
+  const isExact = typeof input === "string" ? /^(0|[1-9]\d{0,19})$/.test(input) : Number.isSafeInteger(input);
+  const id = isExact ? BigInt(input as string) : input;
+  if (typeof id === "bigint" && id >= 0n && id <= maxId) return id as Id;
+  const hint = typeof input === "number" ? "Numbers above 2^53 have lost digits. In SQL: CAST(id AS TEXT)." : "";
+  throw refusal(DecodeError, "INVALID_ID", "id", input, `must be an ID from 0 to ${maxId}`, hint);
+}
+
+/** The same call, which gives its error to the context if there is one. */
+const collecting =
+  <I, O>(call: (input: I) => O) =>
+  (input: I, context?: CodecContext): O => {
+    try {
+      return call(input);
+    } catch (error) {
+      if (!context) throw error;
+      context.issues.push({ code: "custom", message: (error as Error).message, input });
+      return undefined as O;
+    }
+  };
 
 /** The members that readers have in common. */
 function reader<Text extends string, T>(parse: (text: string) => T, pattern: string): IdReader<Text, T> {
-  const jsonSchema = Object.freeze({ type: "string", pattern: `^${pattern}$` } as const);
+  const jsonSchema = Object.freeze({ type: "string", pattern } as const);
   const safeParse = (value: unknown): SafeResult<T> => {
     try {
       return { success: true, data: parse(value as string) };
@@ -212,44 +233,31 @@ function reader<Text extends string, T>(parse: (text: string) => T, pattern: str
       version: 1,
       vendor: "frazil",
       validate(value: unknown) {
-        const result = safeParse(value);
-        return result.success ? { value: result.data } : { issues: [{ message: result.error.message }] };
+        const { data, error } = safeParse(value) as { data: T; error?: DecodeError };
+        return error ? { issues: [{ message: error.message }] } : { value: data };
       },
       jsonSchema: Object.freeze({
         input: () => ({ ...jsonSchema }),
         output() {
-          throw configError("INVALID_ARGUMENT", "io", "output", 'must be "input"\nA bigint has no JSON Schema.');
+          throw refusal(ConfigError, "INVALID_OPTION", "io", "output", "must be input: a bigint has no JSON Schema");
         },
       }),
     } as const),
   };
 }
 
-/** The same call, which gives its error to the context if there is one. */
-const collecting =
-  <I, O>(call: (input: I) => O) =>
-  (input: I, context?: CodecContext): O => {
-    try {
-      return call(input);
-    } catch (error) {
-      if (!context) throw error;
-      context.issues.push({ code: "custom", message: (error as Error).message, input });
-      return undefined as O;
-    }
-  };
-
-/** The width of a layout's IDs. */
-function bitsOf(layout: LayoutName | LayoutFields): number {
-  const { fields } = typeof layout === "object" && layout ? layout : namedSpec(layout as LayoutName);
-  const bits = Array.isArray(fields) ? fields.reduce((sum, field) => sum + field?.bits, 0) : 0;
-  if (isWhole(bits, 1, 64)) return bits;
-  throw configError("INVALID_LAYOUT", "layout", layout, "must have fields of 1 to 64 bits in total");
+/** The largest ID of a layout. */
+function maxIdOf(layout: LayoutName | LayoutFields): bigint {
+  const bits =
+    typeof layout === "string" ? LAYOUT_BITS[layout] : layout?.fields?.reduce((sum, field) => sum + field.bits, 0);
+  check(bits > 0 && bits <= 64 && bits % 1 === 0, "layout", layout, "must be a layout", "INVALID_LAYOUT");
+  return 2n ** BigInt(bits) - 1n;
 }
 
 /**
  * A type of IDs. The prefix is that of TypeID: 1 to 63 of the letters a to z and `_`, which is neither first nor last.
  *
- * @throws {ConfigError} `INVALID_ARGUMENT` for another prefix; `INVALID_OPTION` or `INVALID_LAYOUT` for an option.
+ * @throws {ConfigError} `INVALID_OPTION` for another prefix or a wrong option; `INVALID_LAYOUT` for a layout.
  */
 export function defineId<const P extends string, K extends string = P>(
   prefix: P,
@@ -257,64 +265,39 @@ export function defineId<const P extends string, K extends string = P>(
 ): IdMaker<P, K>;
 export function defineId<const P extends string, K extends string = P>(prefix: P, options?: IdOptions): IdType<P, K>;
 export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
-  if (typeof prefix !== "string" || !/^[a-z]([a-z_]{0,61}[a-z])?$/.test(prefix))
-    throw configError(
-      "INVALID_ARGUMENT",
-      "prefix",
-      prefix,
-      "must be 1 to 63 of a-z and _, and begin and end with a letter",
-    );
-  const {
-    ids,
-    layout,
-    form,
-    public: sealed,
-  } = checkKeys("INVALID_OPTION", "options", options, "ids, layout, form, public");
-  const layouts = [ids?.layout, layout, sealed?.layout];
-  const [bits = 63, ...others] = layouts.filter((each) => each !== undefined).map(bitsOf);
-  if (others.some((other) => other !== bits)) throw option("layout", layout, "must be that of ids and public");
-  if (form !== undefined && (typeof form?.alphabet !== "string" || form.alphabet.includes("_") || sealed))
-    throw option("form", form, "must be a form of frazil/text without _ in its alphabet, and without public");
-  if (sealed && (sealed.kind !== prefix || sealed.form !== "sealed"))
-    throw option("public", sealed, `must be sealed, with the kind ${show(prefix)}`);
-  const maxId = 2n ** BigInt(bits) - 1n;
-  const { alphabet, width } = form ?? { alphabet: "0-9A-Za-z", width: sealed ? 22 : base62.width };
-  const { encode, decode } = (sealed ?? form ?? base62) as Form;
+  const { ids, layout, form, public: sealed, ...others } = options;
+  const isPrefix = typeof prefix === "string" && /^[a-z]([a-z_]{0,61}[a-z])?$/.test(prefix);
+  check(isPrefix, "prefix", prefix, "must be 1 to 63 of a-z and _, with a letter at both ends");
+  const [unknown] = Object.keys(others);
+  check(!unknown, "options", unknown, "must be ids, layout, form or public");
+  const layouts = [ids?.layout, layout, sealed?.layout].filter((each) => each !== undefined);
+  const [maxId = MAX_SIGNED, ...maxIds] = layouts.map(maxIdOf);
+  check(!maxIds.some((other) => other !== maxId), "layout", layout, "must be that of ids and public");
+  const isForm = form === undefined || (!sealed && /^[^_]+$/.test(form?.alphabet));
+  check(isForm, "form", form, "must be one of frazil/text without _, and absent with public");
+  const isSealed = !sealed || (sealed.kind === prefix && sealed.form === "sealed");
+  check(isSealed, "public", sealed, `must be sealed, of the kind ${prefix}`);
+  const { alphabet, width, encode, decode } = (form ?? { ...base62, ...(sealed && { width: 22, ...sealed }) }) as Form;
   const head = `${prefix}_` as const;
   const rule = `must be ${head} and ${width} of ${alphabet}`;
 
-  const format = (id: IdInput): TypedText => `${head}${encode(parseId({ maxId }, id))}`;
+  const format = (id: IdInput): TypedText => `${head}${encode(idOf(maxId, id))}`;
   const parse = (text: string): Id => {
-    if (typeof text !== "string") throw refuse(text, PackageRule.TEXT_STRING);
-    if (text.length !== head.length + width || !text.startsWith(head)) throw refuse(text, rule);
-    const digits = text.slice(head.length);
+    const digits = typeof text === "string" && text.length === head.length + width && text.slice(head.length);
+    if (!digits || !text.startsWith(head)) throw textError(text, rule);
     const id = decode(digits);
-    // A form may read several texts of an ID, as `crockford` does.
-    if (id === undefined || (form && encode(id) !== digits)) throw refuse(text, rule);
-    return parseId({ maxId }, id) as Id;
+    // A form may read several texts of an ID, as `crockford` does. Sealed texts of older keys stay valid.
+    if (id > maxId || !(sealed || encode(id) === digits)) throw textError(text, rule);
+    return id as Id;
   };
-  const toDriver = (id: IdInput): string => `${parseId({ maxId: maxId < MAX_SIGNED ? maxId : MAX_SIGNED }, id)}`;
-  const fromDriver = (value: unknown): Id => {
-    try {
-      return parseId({ maxId }, value as IdInput) as Id;
-    } catch (error) {
-      if (typeof value !== "number") throw error;
-      throw refusal(
-        DecodeError,
-        "INVALID_ID",
-        "id",
-        value,
-        `${PackageRule.ID_INPUT}\nIt has lost digits: let the driver return text, or in JSON of SQL CAST(id AS TEXT).`,
-      );
-    }
-  };
-  const escaped = form ? alphabet.replace(/[\]\\^-]/g, "\\$&") : alphabet;
+  const toDriver = (id: IdInput): string => `${idOf(maxId < MAX_SIGNED ? maxId : MAX_SIGNED, id)}`;
+  const fromDriver = (value: unknown) => idOf(maxId, value);
   return Object.freeze({
-    ...reader<TypedText, Id>(parse, `${head}[${escaped}]{${width}}`),
+    ...reader<TypedText, Id>(parse, `^${head}[${form ? alphabet.replace(/[\]\\^-]/g, "\\$&") : alphabet}]{${width}}$`),
     prefix,
-    next: (): Id => {
-      if (!ids) throw option("ids", ids, "must be a generator");
-      return ids.next() as Id;
+    next(): Id {
+      check(ids, "ids", ids, "must be a generator");
+      return (ids as IdSource).next() as Id;
     },
     format,
     encode: collecting(format),
@@ -322,34 +305,28 @@ export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
     fromDriver,
     to: ((id: IdInput | null | undefined) => (id == null ? id : toDriver(id))) as IdMaker["to"],
     from: ((value: unknown) => (value == null ? value : fromDriver(value))) as IdMaker["from"],
-    graphql: (name: string) => ({
-      name,
-      description: `An ID as text: ${rule.slice(8)}.`,
-      serialize: format as (id: unknown) => TypedText,
-      parseValue: parse as (text: unknown) => Id,
-    }),
+    serialize: format as (id: unknown) => TypedText,
+    parseValue: parse as (text: unknown) => Id,
   });
 }
 
 /**
  * A reader of several types of IDs, which returns the prefix and the ID.
  *
- * @throws {ConfigError} `INVALID_ARGUMENT` if there is no type, or two have one prefix.
+ * @throws {ConfigError} `INVALID_OPTION` if two types have one prefix.
  */
 export function anyId<const T extends readonly AnyIdType[]>(...types: T): AnyId<T[number]> {
   const known = new Map(types.map((type) => [type?.prefix, type]));
-  if (known.has(undefined as never) || !known.size || known.size < types.length)
-    throw configError("INVALID_ARGUMENT", "types", types, "must be types of IDs with different prefixes");
+  check(known.size === types.length && !known.has(undefined as never), "types", types, "must have different prefixes");
   const rule = `must begin with ${[...known.keys()].join("_ or ")}_`;
   const parse = (text: string): AnyOf<T[number]> => {
-    if (typeof text !== "string") throw refuse(text, PackageRule.TEXT_STRING);
-    const type = text.length > MAX_TEXT ? undefined : known.get(text.slice(0, text.lastIndexOf("_")));
-    if (!type) throw refuse(text, rule);
-    return Object.freeze({ prefix: type.prefix, id: type.parse(text) }) as AnyOf<T[number]>;
+    const isShort = typeof text === "string" && text.length <= MAX_TEXT;
+    const type = isShort && known.get(text.slice(0, text.lastIndexOf("_")));
+    if (!type) throw textError(text, rule);
+    return { prefix: type.prefix, id: type.parse(text) } as AnyOf<T[number]>;
   };
-  const pattern = types.map(({ jsonSchema }) => jsonSchema.pattern).join("|");
   return Object.freeze({
-    ...reader<TypedText, AnyOf<T[number]>>(parse, `(?:${pattern})`),
+    ...reader<TypedText, AnyOf<T[number]>>(parse, types.map(({ jsonSchema }) => jsonSchema.pattern).join("|")),
     reviver(...keys: string[]) {
       const idIn = (value: unknown) => (value === null ? value : parse(value as string).id);
       return (key: string, value: unknown) =>
