@@ -14,7 +14,7 @@ import { ConfigError, DecodeError, type ErrorCode, type FrazilError, show } from
 import { LAYOUT_BITS } from "../generated/layouts.js";
 import type { Id, IdInput, LayoutName } from "../layout/id.js";
 import type { FixedForm } from "../text/index.js";
-import { base62, type Form } from "./base62.js";
+import { base62, type Codec } from "./base62.js";
 
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "../base/errors.js";
 export type { Id, IdInput, LayoutName } from "../layout/id.js";
@@ -249,7 +249,7 @@ function reader<Text extends string, T>(parse: (text: string) => T, pattern: str
 /** The largest ID of a layout. */
 function maxIdOf(layout: LayoutName | LayoutFields): bigint {
   const bits =
-    typeof layout === "string" ? LAYOUT_BITS[layout] : layout?.fields?.reduce((sum, field) => sum + field.bits, 0);
+    typeof layout === "string" ? LAYOUT_BITS[layout] : layout?.fields?.reduce?.((sum, field) => sum + field?.bits, 0);
   check(bits > 0 && bits <= 64 && bits % 1 === 0, "layout", layout, "must be a layout", "INVALID_LAYOUT");
   return 2n ** BigInt(bits) - 1n;
 }
@@ -270,24 +270,27 @@ export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
   check(isPrefix, "prefix", prefix, "must be 1 to 63 of a-z and _, with a letter at both ends");
   const [unknown] = Object.keys(others);
   check(!unknown, "options", unknown, "must be ids, layout, form or public");
-  const layouts = [ids?.layout, layout, sealed?.layout].filter((each) => each !== undefined);
-  const [maxId = MAX_SIGNED, ...maxIds] = layouts.map(maxIdOf);
+  // An `ids` without a layout makes no IDs: the numbers of a segment, for example.
+  const layouts = [ids && (ids.layout ?? null), layout, sealed && (sealed.layout ?? null)];
+  const [maxId = MAX_SIGNED, ...maxIds] = layouts.filter((each) => each !== undefined).map(maxIdOf);
   check(!maxIds.some((other) => other !== maxId), "layout", layout, "must be that of ids and public");
-  const isForm = form === undefined || (!sealed && /^[^_]+$/.test(form?.alphabet));
+  const isForm = form === undefined || (!sealed && form?.width > 0 && !form.alphabet?.includes("_"));
   check(isForm, "form", form, "must be one of frazil/text without _, and absent with public");
   const isSealed = !sealed || (sealed.kind === prefix && sealed.form === "sealed");
   check(isSealed, "public", sealed, `must be sealed, of the kind ${prefix}`);
-  const { alphabet, width, encode, decode } = (form ?? { ...base62, ...(sealed && { width: 22, ...sealed }) }) as Form;
+  const { alphabet, width } = form ?? { ...base62, ...(sealed && { width: 22 }) };
+  const codec: Codec = sealed ?? form ?? base62;
   const head = `${prefix}_` as const;
   const rule = `must be ${head} and ${width} of ${alphabet}`;
 
-  const format = (id: IdInput): TypedText => `${head}${encode(idOf(maxId, id))}`;
+  const format = (id: IdInput): TypedText => `${head}${codec.encode(idOf(maxId, id))}`;
   const parse = (text: string): Id => {
-    const digits = typeof text === "string" && text.length === head.length + width && text.slice(head.length);
-    if (!digits || !text.startsWith(head)) throw textError(text, rule);
-    const id = decode(digits);
+    if (typeof text !== "string" || text.length !== head.length + width || !text.startsWith(head))
+      throw textError(text, rule);
+    const digits = text.slice(head.length);
+    const id = codec.decode(digits);
     // A form may read several texts of an ID, as `crockford` does. Sealed texts of older keys stay valid.
-    if (id > maxId || !(sealed || encode(id) === digits)) throw textError(text, rule);
+    if (id > maxId || !(sealed || codec.encode(id) === digits)) throw textError(text, rule);
     return id as Id;
   };
   const toDriver = (id: IdInput): string => `${idOf(maxId < MAX_SIGNED ? maxId : MAX_SIGNED, id)}`;
