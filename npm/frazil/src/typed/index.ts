@@ -250,7 +250,7 @@ function reader<Text extends string, T>(parse: (text: string) => T, pattern: str
 function maxIdOf(layout: LayoutName | LayoutFields): bigint {
   const bits =
     typeof layout === "string" ? LAYOUT_BITS[layout] : layout?.fields?.reduce?.((sum, field) => sum + field?.bits, 0);
-  check(bits > 0 && bits <= 64 && bits % 1 === 0, "layout", layout, "must be a layout", "INVALID_LAYOUT");
+  check(Number.isInteger(bits) && bits > 0 && bits < 65, "layout", layout, "must be a layout", "INVALID_LAYOUT");
   return 2n ** BigInt(bits) - 1n;
 }
 
