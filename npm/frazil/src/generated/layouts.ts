@@ -17,25 +17,6 @@ multi-clock lqu5m2o0 1 0 t41 c4 n8 s10
 edge lqu5m2o0 1 0 t41 n14 s8
 safe53 lqu5m2o0 1 0 t41 n3 s9`;
 
-/** The width of each layout's IDs. @internal */
-export const LAYOUT_BITS = {
-  default: 63,
-  twitter: 63,
-  discord: 64,
-  instagram: 64,
-  sonyflake: 63,
-  sonyflake2: 63,
-  mastodon: 64,
-  baidu: 63,
-  leaf: 63,
-  seata: 63,
-  tsid: 64,
-  cosid: 63,
-  "multi-clock": 63,
-  edge: 63,
-  safe53: 53,
-};
-
 /** Times below this are in seconds where milliseconds are meant: seconds until 5138, and milliseconds until 1973. @internal */
 export const SECONDS_END = 100000000000;
 /** An epoch from here on is in seconds (2001), and so is a clock: one that shows less is one that starts in 1970. @internal */

@@ -11,7 +11,7 @@
  * ```
  */
 import { ConfigError, DecodeError, type ErrorCode, type FrazilError, show } from "../base/errors.js";
-import { LAYOUT_BITS } from "../generated/layouts.js";
+import { LAYOUT_BITS } from "../generated/layout-bits.js";
 import type { Id, IdInput, LayoutName } from "../layout/id.js";
 import type { FixedForm } from "../text/index.js";
 import { base62, type Codec } from "./base62.js";
