@@ -110,8 +110,8 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // **`frazil/text`**: texts by pairs of digits and calls of `fromCharCode` with lists of arguments 0.5; `encodeInto` 0.7; base 16 and 32 by
 // the bits of the ID 0.14; refusing lists whatever they are 0.1. All forms and alphabets of one's own take 0.63 beyond one form.
 //
-// **`frazil/typed`**: the errors 0.84, the digits of base 62 0.2, widths of the named layouts 0.1, the members for schema libraries, ORMs and
-// GraphQL 0.3, and a refusal of each wrong option 0.3. `anyId` takes 0.25 more, of which the reviver 0.06.
+// **`frazil/typed`**: the errors 0.8, the digits of base 62 0.2, the widths of the named layouts 0.1, and the rest for schema libraries,
+// ORMs, GraphQL and a refusal of each wrong option. `anyId` takes 0.25 more.
 //
 // **Hints for mistakes of the first day** (a node id out of range, digits in a part, text in place of parsed JSON, short texts) take 0.02
 // to 0.04 of each entry that has them, and 0.06 of the workerd entry; a conflict that says what differs 0.03 where there are leases.
@@ -178,6 +178,7 @@ const SAID = [
   ["docs/reference/layouts.md", /same class, in ([\d.]+) kB/, "Layout of frazil/layout"],
   ["docs/reference/api.md", /For one ID or many at once, in ([\d.]+) kB/, "frazil/text"],
   ["docs/reference/api.md", /JSON and SQL without loss, in ([\d.]+) kB/, "frazil/transport"],
+  ["docs/reference/api.md", /In ([\d.]+) kB and without WebAssembly\. \[Typed/, "frazil/typed"],
   ["docs/guides/json.md", /has what this needs, in ([\d.]+) kB/, "frazil/transport"],
   ["docs/internals/design.md", /## Why is `Layout` ([\d.]+) kB/, "Layout alone"],
   ["docs/internals/design.md", /when the decoder is ([\d.]+)\?/, "frazil/decode"],

@@ -4,7 +4,13 @@ import { test } from "node:test";
 import * as v from "valibot";
 import { id, refused, UserId, written } from "./ids.mjs";
 
-const schema = v.object({ user: v.pipe(v.string(), v.check(UserId.is), v.transform(UserId.parse)) });
+const schema = v.object({
+  user: v.pipe(
+    v.string(),
+    v.check((text) => UserId.is(text)),
+    v.transform(UserId.parse),
+  ),
+});
 
 test("texts become IDs, and others an issue with its path", () => {
   assert.deepEqual(v.parse(schema, { user: written }), { user: id });
