@@ -210,6 +210,7 @@ export const ALL_SUITES = [
     node: tools.node24,
     ...othersOf("transport"),
   },
+  { name: "typed", requires: [runtimes], node: tools.node24, ...testsOf("typed/with") },
   {
     name: "pages-databases",
     waits: true,

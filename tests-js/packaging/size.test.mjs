@@ -110,6 +110,9 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // **`frazil/text`**: texts by pairs of digits and calls of `fromCharCode` with lists of arguments 0.5; `encodeInto` 0.7; base 16 and 32 by
 // the bits of the ID 0.14; refusing lists whatever they are 0.1. All forms and alphabets of one's own take 0.63 beyond one form.
 //
+// **`frazil/typed`**: the errors 0.8, the digits of base 62 0.2, the widths of the named layouts 0.1, and the rest for schema libraries,
+// ORMs, GraphQL and a refusal of each wrong option. `anyId` takes 0.25 more.
+//
 // **Hints for mistakes of the first day** (a node id out of range, digits in a part, text in place of parsed JSON, short texts) take 0.02
 // to 0.04 of each entry that has them, and 0.06 of the workerd entry; a conflict that says what differs 0.03 where there are leases.
 //
@@ -147,6 +150,8 @@ const CEILINGS = [
   ["frazil/decode", 2.5625 * KIB, () => bundled('export * from "frazil/decode"', ["browser"])],
   ["frazil/text", 4.90625 * KIB, () => bundled('export * from "frazil/text"', ["browser"])],
   ["frazil/transport", 2.421875 * KIB, () => bundled('export * from "frazil/transport"', ["browser"])],
+  ["frazil/typed", 2.5 * KIB, () => bundled('export { defineId } from "frazil/typed"', ["browser"])],
+  ["frazil/typed with anyId", 2.71875 * KIB, () => bundled('export * from "frazil/typed"', ["browser"])],
   ["one text form", 4.265625 * KIB, () => bundled('export { base62 } from "frazil/text"', ["browser"])],
   ["Layout alone", 6.734375 * KIB, () => bundled(LAYOUT, ["browser"])],
   ["Layout alone in a Worker", 6.671875 * KIB, () => bundled(LAYOUT, WORKERD)],
@@ -174,6 +179,7 @@ const SAID = [
   ["docs/reference/layouts.md", /same class, in ([\d.]+) kB/, "Layout of frazil/layout"],
   ["docs/reference/api.md", /For one ID or many at once, in ([\d.]+) kB/, "frazil/text"],
   ["docs/reference/api.md", /JSON and SQL without loss, in ([\d.]+) kB/, "frazil/transport"],
+  ["docs/reference/api.md", /In ([\d.]+) kB and without WebAssembly\. \[Typed/, "frazil/typed"],
   ["docs/guides/json.md", /has what this needs, in ([\d.]+) kB/, "frazil/transport"],
   ["docs/internals/design.md", /## Why is `Layout` ([\d.]+) kB/, "Layout alone"],
   ["docs/internals/design.md", /when the decoder is ([\d.]+)\?/, "frazil/decode"],
