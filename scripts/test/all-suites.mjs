@@ -10,6 +10,7 @@ import {
   fuzzer,
   mariadb,
   miri,
+  orms,
   pgbouncer,
   postgres,
   redis,
@@ -211,6 +212,13 @@ export const ALL_SUITES = [
     ...othersOf("transport"),
   },
   { name: "typed", requires: [runtimes], node: tools.node24, ...testsOf("typed/with") },
+  {
+    name: "typed-orms",
+    waits: true,
+    requires: [runtimes, orms, postgres, mariadb],
+    node: tools.node24,
+    ...testsOf("typed/orms"),
+  },
   {
     name: "pages-databases",
     waits: true,

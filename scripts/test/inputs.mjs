@@ -100,6 +100,7 @@ const OF_SUITE = {
   millions: [...TESTS, "tests-js/lease", "tests-js/segment"],
   "clock-steps": TESTS,
   transport: [...WITH_SERVERS, ...PAGES, "tests-js/transport"],
+  "typed-orms": [...WITH_SERVERS, "tests-js/typed/orms"],
   typed: [...TESTS, "tests-js/typed", "tests-js/types", "docs/guides/typed-ids.md"],
   "pages-databases": [...WITH_SERVERS, ...PAGES],
   swaps: RUNTIMES,
