@@ -270,6 +270,13 @@ export const ALL_SUITES = [
     requires: [runtimes, browser, postgres],
     ...testsOf("url-shortener"),
   },
+  {
+    name: "typed-api",
+    waits: true,
+    requires: [runtimes, browser, postgres],
+    node: tools.node24,
+    ...testsOf("typed-api"),
+  },
   { name: "site", requires: [runtimes, browser, siteTools], run: testSite },
   { name: "attacks-process", ...testsOf("core/binding", { ownRoot: true }) },
   { name: "cli", ...othersOf("cli", { ownRoot: true }) },
