@@ -53,8 +53,6 @@ const WRONG = {
   "another digit": "usr_1ptWyK4Wg-U",
   "a digit of another script": "usr_1ptWyK4Wg\u0661U",
   "half a character": "usr_1ptWyK4Wg\ud83dU",
-  "an ID above the layout": "usr_AzL8n0Y58m8",
-  "an ID above 64 bits": "usr_zzzzzzzzzzz",
   "decimal digits": "1541815603606036480",
   nothing: "",
 };
@@ -67,6 +65,20 @@ for (const [name, wrong] of Object.entries(WRONG)) {
     assert.equal(UserId.safeParse(wrong).error.message, error.message);
     const [issue] = UserId["~standard"].validate(wrong).issues;
     assert.equal(issue.message, error.message);
+  });
+}
+
+for (const [text, shown] of [
+  ["usr_AzL8n0Y58m8", 2n ** 63n],
+  ["usr_zzzzzzzzzzz", 62n ** 11n - 1n],
+]) {
+  test(`${text} is no ID of the layout, and the error has its number`, () => {
+    const error = errorOf(() => UserId.parse(text));
+    assert.ok(error instanceof DecodeError);
+    assert.deepEqual([error.code, error.field, error.value], ["INVALID_ID", "id", shown]);
+    assert.equal(UserId.is(text), false);
+    assert.equal(UserId.safeParse(text).error.message, error.message);
+    assert.equal(UserId["~standard"].validate(text).issues[0].message, error.message);
   });
 }
 

@@ -31,7 +31,7 @@ export interface IdSource {
   readonly layout: LayoutFields;
 }
 
-/** A form that hides the number: `publicIds()` of `frazil/public` makes one. */
+/** A form of the program's own that hides the number: 22 characters, sealed with a key. */
 export interface PublicForm {
   readonly kind: string;
   readonly form: string;
@@ -290,8 +290,8 @@ export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
     const digits = text.slice(head.length);
     const id = codec.decode(digits);
     // A form may read several texts of an ID, as `crockford` does. Sealed texts of older keys stay valid.
-    if (id > maxId || !(sealed || codec.encode(id) === digits)) throw textError(text, rule);
-    return id as Id;
+    if (!sealed && codec.encode(id) !== digits) throw textError(text, rule);
+    return idOf(maxId, id);
   };
   const toDriver = (id: IdInput): string => `${idOf(maxId < MAX_SIGNED ? maxId : MAX_SIGNED, id)}`;
   const fromDriver = (value: unknown) => idOf(maxId, value);
