@@ -12,12 +12,16 @@ const SEARCHED_AS = {
   "concepts/time.md": { top: "clock went back, goes backwards, skew, drift, NTP" },
   "guides/deploying.md": { top: "autoscaling scaling replicas", health: "monitoring observability alerting" },
   "guides/frameworks.md": { nest: "nestjs nest.js", next: "nextjs next.js" },
-  "guides/databases.md": { "knex-typeorm-sequelize-mongodb": "mongoose" },
+  "guides/databases.md": {
+    "knex-typeorm-sequelize-mongodb": "mongoose",
+    "indexes-and-partitions": "shard shards sharding",
+  },
   "guides/leases.md": { "when-the-program-ends": "graceful shutdown SIGTERM" },
-  "guides/runtimes.md": { browsers: "mint in a browser, in the page" },
+  "guides/runtimes.md": { browsers: "mint in a browser, in the page, react component" },
   "guides/serverless.md": { top: "serverless FaaS" },
+  "guides/testing.md": { "fake-timers": "setSystemTime" },
   "reference/benchmarks.md": { top: "throughput speed performance latency" },
-  "reference/layouts.md": { top: "discord twitter instagram mastodon sonyflake" },
+  "reference/layouts.md": { top: "which layout, discord twitter instagram mastodon sonyflake" },
   "reference/text.md": { top: "base62 base32 hexadecimal" },
 };
 

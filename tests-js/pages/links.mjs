@@ -3,21 +3,22 @@ import { posix } from "node:path";
 
 const withoutBlocks = (text) => text.replaceAll(/^ *```.*?^ *```/gms, "");
 
-/** The anchors of a page, as GitHub and npm make them from headings. */
+/** The anchors of a page: those of its tables, and those that GitHub and npm make from headings. */
 function anchorsOf(text) {
+  const prose = withoutBlocks(text);
+  const anchors = new Set([...prose.matchAll(/<a id="([^"]*)">/g)].map(([, id]) => id));
   const seen = new Map();
-  return new Set(
-    [...withoutBlocks(text).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => {
-      const anchor = heading
-        .trim()
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, "")
-        .replaceAll(" ", "-");
-      const count = seen.get(anchor) ?? 0;
-      seen.set(anchor, count + 1);
-      return count === 0 ? anchor : `${anchor}-${count}`;
-    }),
-  );
+  for (const [, heading] of prose.matchAll(/^#+ (.*)$/gm)) {
+    const anchor = heading
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, "")
+      .replaceAll(" ", "-");
+    const count = seen.get(anchor) ?? 0;
+    seen.set(anchor, count + 1);
+    anchors.add(count === 0 ? anchor : `${anchor}-${count}`);
+  }
+  return anchors;
 }
 
 /** The links of a page, outside of code. */

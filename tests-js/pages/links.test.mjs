@@ -52,11 +52,11 @@ test("a dead link and a dead anchor are found", () => {
   const pages = new Map([
     [
       "README.md",
-      "# Title\n[a](docs/a.md#there), [b](docs/b.md), [c](docs/a.md#gone), [d](#title)\n\n```js\nx[0](docs/none.md)\n```\n",
+      "# Title\n[a](docs/a.md#there), [b](docs/b.md), [c](docs/a.md#gone), [d](#title), [f](docs/a.md#R), [g](docs/a.md#r)\n\n```js\nx[0](docs/none.md)\n```\n",
     ],
     [
       "docs/a.md",
-      "## There\n[back](../README.md) `[code](gone.md)`\n\n```sh\n# not a heading\n```\n[e](#not-a-heading)\n",
+      '## There\n| <a id="R"></a>`R` |\n[back](../README.md) `[code](gone.md)`\n\n```sh\n# not a heading\n```\n[e](#not-a-heading)\n',
     ],
   ]);
   assert.deepEqual(
@@ -64,6 +64,7 @@ test("a dead link and a dead anchor are found", () => {
     [
       "README.md: docs/b.md",
       "README.md: docs/a.md#gone (no such heading)",
+      "README.md: docs/a.md#r (no such heading)",
       "docs/a.md: #not-a-heading (no such heading)",
     ],
   );

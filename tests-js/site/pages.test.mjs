@@ -161,12 +161,16 @@ const QUESTIONS = {
   pagination: "guides/databases",
   "prisma bigint": "guides/databases",
   "prometheus metrics": "guides/deploying",
+  react: "guides/runtimes",
   "redis failover": "reference/stores/redis",
   serverless: "guides/serverless",
+  setSystemTime: "guides/testing",
+  sharding: "guides/databases",
   throughput: "reference/benchmarks",
   upgrade: "",
   uuid: "choosing",
   vite: "guides/bundling",
+  "which layout": "reference/layouts",
 };
 const pathOf = (page) => `/${page}${page === "" ? "" : ".html"}`;
 

@@ -19,7 +19,7 @@ function timeText(ms: number): string {
 
 /** The text of a refusal by `Snowflake.local()` while its clock is `aheadMs` ahead of the time by which it mints. */
 export const distrustText = (nowMs: number, aheadMs: number): string =>
-  `the clock shows ${timeText(nowMs)}, and the time that is trusted is ${timeText(nowMs - aheadMs)}\nA step of the clock is followed once it has lasted 10 minutes.`;
+  `the clock shows ${timeText(nowMs)}, and the time that is trusted is ${timeText(nowMs - aheadMs)}\nA step of the clock is followed once it lasts 10 minutes.`;
 
 /**
  * The actual and the required time of the clock, with a hint; empty for other refusals and short waits. `isForgotten`: whether no file or
@@ -38,8 +38,8 @@ export function clockText(
   if (code === "CLOCK_BEFORE_EPOCH") {
     const isInSeconds = nowMs >= SECONDS_START && nowMs < SECONDS_END;
     const hint = isInSeconds
-      ? "Is it in seconds? A clock must return Unix milliseconds."
-      : `Set the clock, or pass an earlier epochMs. In Workers, mint in a request. ${IN_TESTS}.`;
+      ? "Is it in seconds? Return Unix milliseconds."
+      : `Set the clock, or pass an earlier epochMs for another column only. In Workers, mint in a request. ${IN_TESTS}.`;
     return `${shows}, before the epoch of the layout, ${timeText(layout.epochMs)}\n${hint}`;
   }
   if (code === "TIME_EXHAUSTED")

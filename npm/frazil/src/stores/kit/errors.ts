@@ -50,6 +50,6 @@ export const notInitialised = (store: NamedStore, scope: string, place?: string,
     `the ${fromOutside(store.name)} store has no record of the scope "${scope}"${place === undefined ? "" : ` in ${fromOutside(place)}`}\n` +
       "Check that this is the place of the other programs of the scope: a second record gives out the same node ids. If the scope is " +
       `new, ${onceFor(store, `init({ scope: "${scope}", ${layout} })`, `--scope ${scope}`, layout)}. If the store has lost the ` +
-      `record, restore it and call fence({ scope: "${scope}" }): an empty store and a lost one look the same, and IDs would repeat.`,
+      `record, stop the programs, restore or make it, and call fence({ scope: "${scope}" }) before they start, or IDs repeat.`,
     { field: "scope", value: scope },
   );
