@@ -6,6 +6,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { ClockError, ConfigError, DecodeError, FrazilError, Snowflake } from "frazil";
 import * as decoder from "frazil/decode";
+import { lease } from "frazil/lease";
+import { Segment } from "frazil/segment";
+import { PostgresStore } from "frazil/stores/postgres";
+import { MemoryLeaseStore, MemorySegmentStore } from "frazil/testing";
 import { rules } from "../vectors/generated-tables.mjs";
 import { errorOf, messages, refusals, start, subject } from "./bad-input.mjs";
 import { messageOf, ruleTextOf, wholeText } from "./rule-texts.mjs";
@@ -169,10 +173,18 @@ test("a clock that throws at its second reading, before a refusal, loses no ID",
 });
 
 test("a replaced Date.now that returns no number is INVALID_CLOCK on both backends", (t) => {
-  for (const value of [undefined, "12", null, {}]) {
+  for (const value of [undefined, "12", null, {}, 12n, Symbol("12")]) {
     const ids = new Snowflake({ node: 901 });
     t.mock.method(Date, "now", () => value);
-    assert.throws(() => ids.next(), { code: "INVALID_CLOCK", field: "now", value });
+    const shown = typeof value === "symbol" ? NaN : value;
+    for (const call of [
+      ids.next,
+      ids.tryNext,
+      ids.health,
+      () => ids.nextMany(2),
+      () => new Snowflake({ node: 902 }).next(),
+    ])
+      assert.throws(call, { code: "INVALID_CLOCK", field: "now", value: shown });
     t.mock.restoreAll();
     assert.equal(typeof ids.next(), "bigint");
   }
@@ -184,22 +196,36 @@ test("a time with a fraction belongs to the millisecond below it", () => {
   assert.equal(ids.decode(ids.next()).timestampMs, start);
 });
 
-test("an error that a getter of the options throws is passed on unchanged", () => {
-  for (const key of ["node", "layout", "epochMs", "maxLeadMs", "maxWaitMs", "now", "unshared", "sequenceStart"]) {
-    const like = Object.freeze(Object.assign(new Error(key), { field: "dir" }));
-    for (const boom of [new Error(key), null, undefined, "text", like]) {
-      const options = { node: 7 };
-      const get = () => {
-        throw boom;
-      };
-      Object.defineProperty(options, key, { enumerable: true, get });
-      let thrown = "nothing";
-      try {
-        new Snowflake(options);
-      } catch (error) {
-        thrown = error;
+test("an error that a getter of the options throws is passed on unchanged", async () => {
+  const store = new MemoryLeaseStore();
+  const numbers = new MemorySegmentStore();
+  for (const [call, keys] of [
+    [
+      (options) => new Snowflake({ node: 7, ...options }),
+      "node layout epochMs maxLeadMs maxWaitMs now unshared sequenceStart",
+    ],
+    [(options) => lease(store, options), "scope windowMs node layout epochMs owner time renew signal schema"],
+    [(options) => new Segment(numbers, options), "tag step maxStep failoverSkip maxAsyncWaitMs"],
+    [(options) => new PostgresStore({ query() {} }, options), "schema incarnation"],
+  ]) {
+    for (const key of keys.split(" ")) {
+      const like = Object.freeze(Object.assign(new Error(key), { field: "dir", value: "v", rule: "unknown" }));
+      const ours = Object.freeze(
+        new ConfigError("INVALID_LAYOUT", key, { field: "schema", value: "v", rule: "unknown" }),
+      );
+      for (const boom of [new Error(key), null, undefined, "text", like, ours]) {
+        const get = () => {
+          throw boom;
+        };
+        const options = Object.defineProperty({}, key, { enumerable: true, get });
+        let thrown = "nothing";
+        try {
+          await call(options);
+        } catch (error) {
+          thrown = error;
+        }
+        assert.equal(thrown, boom, key);
       }
-      assert.equal(thrown, boom);
     }
   }
   const boom = new Error("keys");

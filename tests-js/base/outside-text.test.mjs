@@ -27,6 +27,7 @@ test("a text from outside is one line without passwords, and is cut between char
     ["a\r\nb\rc", "a b c"],
     ["mysql://root:secret@db:3306/x and http://:t0ken@y", "mysql://root:…@db:3306/x and http://:…@y"],
     ["postgres://u:a@b/c:d@host", "postgres://u:…@host"],
+    ["postgres://ada@server:s3cret@host/db", "postgres://ada@server:…@host/db"],
     ["http://127.0.0.1:2379 is up", "http://127.0.0.1:2379 is up"],
     [`${"x".repeat(299)}\u{1f600}yy`, `${"x".repeat(299)}\u{1f600}…`],
     [`${"x".repeat(280)}//me:${"long".repeat(1000)}@host`, `${"x".repeat(280)}//me:…@host`],

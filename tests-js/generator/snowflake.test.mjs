@@ -21,6 +21,20 @@ test("a method of a subclass is ignored, also by the calls that mint as it does:
   assert.deepEqual(positions([ids.next(), BigInt(ids.nextString()), ...ids.nextMany(1)]), from(0, 3));
 });
 
+test("an accessor of a subclass or of Object.prototype does not take the place of next", (t) => {
+  t.after(() => delete Object.prototype.next);
+  for (const accessors of [{ get: () => () => 5n }, { get: () => () => 5n, set() {} }, { set: undefined }])
+    for (const freshness of ["call", "turn"]) {
+      class Own extends Snowflake {}
+      for (const owner of [Own.prototype, Object.prototype]) {
+        Object.defineProperty(owner, "next", { configurable: true, ...accessors });
+        const ids = new Own({ node: 7, freshness, now: () => start });
+        assert.deepEqual(positions([ids.next(), BigInt(ids.nextString()), ...ids.nextMany(1)]), from(0, 3));
+        delete owner.next;
+      }
+    }
+});
+
 test("every method works when it is detached from its generator", async () => {
   const { next, nextString, nextMany, nextManyStrings, fill, nextAsync, decode, stats, close, ...more } =
     scripted().ids;

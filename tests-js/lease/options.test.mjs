@@ -61,7 +61,7 @@ test("options that are no object", async () => {
   await refused(options, { code: "INVALID_OPTION", field: "options", rule: /^must be a plain object/ });
 });
 
-test("the name of a store: a string, which errors read once, since a getter would throw in a timer", async () => {
+test("the name of a store: a string, which is read once, since a getter would throw in a timer", async () => {
   for (const name of [undefined, null, 5, Symbol("name"), unconvertible]) {
     const store = Object.defineProperty(FaultyStore.with(), "name", { value: name });
     const error = await lease(store).catch((error) => error);
@@ -78,6 +78,12 @@ test("the name of a store: a string, which errors read once, since a getter woul
   const watch = watched(lease(store, { maxAsyncWaitMs: 0 }));
   await time.advance(1);
   assert.match(watch.error.message, / in the own store, scope "default"/);
+  reads = 0;
+  store.fault = (_verb, execute) => execute();
+  const ids = await lease(store);
+  assert.equal(ids.health().lease.store, "own");
+  await ids.close();
+  assert.equal(ids.health().lease.store, "own");
 });
 
 test("scope", async () => {

@@ -160,8 +160,11 @@ describe("a disk fails", { concurrency }, () => {
           { dir },
           /opened: Read-only file system.*Mount it writable, or pass another node, and a dir on another volume/,
         ],
-        [{ dir, scope: "orders" }, /made: Read-only file system.*Pass a dir on a volume that can be written/],
-        [{ dir: join(dir, "deeper") }, /made: Read-only file system.*Pass a dir on a volume that can be written/],
+        [
+          { dir, scope: "orders" },
+          /made: Read-only file system.*Pass a dir on a volume that can be written\. If others/,
+        ],
+        [{ dir: join(dir, "deeper") }, /made: Read-only file system.*Pass a dir on a volume that can be written\. If/],
       ]) {
         const error = await errorOf(() => child.call("open", options));
         assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
@@ -204,7 +207,7 @@ describe("a disk fails", { concurrency }, () => {
     for (const [options, remedy] of [
       [{ dir }, /opened by this user \(it belongs to .*Let this user read and write it, or pass another node\.$/],
       [{ dir: unseen }, /opened: .*Pass a dir that this user may write, .*pass another node too\.$/],
-      [{ dir: join(dir, "other") }, /made: .*Pass a dir that this user may write, or change its owner\.$/],
+      [{ dir: join(dir, "other") }, /made: .*Pass a dir that this user may write, .*pass another node too\.$/],
     ]) {
       const error = await errorOf(() => child.call("open", options));
       assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
@@ -215,8 +218,66 @@ describe("a disk fails", { concurrency }, () => {
   });
 });
 
+// Others go on with the directory, or make its file later: two files with one node id repeat each other's IDs.
+describe("whoever follows the hint of a refusal", { concurrency }, () => {
+  // A tick lasts a second, so that two processes mint in the same one.
+  const layout = {
+    epochMs: 1_704_067_200_000,
+    tickMs: 1000,
+    fields: [
+      { kind: "time", bits: 40 },
+      { kind: "node", bits: 10 },
+      { kind: "sequence", bits: 12 },
+    ],
+  };
+
+  /** What a person passes who was refused with `dir`. */
+  const followed = (hint) => ({
+    ...(/\b[Pp]ass a dir\b/.test(hint) && { dir: sharedTempDir() }),
+    ...(/\bpass another node\b/.test(hint) && { node: 7 }),
+  });
+
+  /** How many IDs of a process with these options repeat those of another one, which goes on with the directory. */
+  async function repeatsBeside(t, dir, options) {
+    const [refused, goesOn] = await Promise.all([start(t, NOBODY), start(t)]);
+    await Promise.all([refused.call("open", { layout, ...options }), goesOn.call("open", { layout, dir })]);
+    const ids = [];
+    for (let round = 0; round < 40; round++)
+      ids.push(...(await Promise.all([refused.call("next", 5), goesOn.call("next", 5)])).flat());
+    return repeats(ids);
+  }
+
+  for (const [name, prepare, mounts] of [
+    ["because the user may not make the file, which root then makes", (dir) => chmodSync(dir, 0o755)],
+    ["because the user may not see the directory", (dir) => chmodSync(dir, 0o700)],
+    [
+      "because of a read-only volume, which others may write to",
+      () => {},
+      (dir) => [`mount --bind -o ro ${dir} ${dir}`],
+    ],
+    [
+      "because of a tmpfs over the directory, which others do not have",
+      () => {},
+      (dir) => [`mount -t tmpfs tmpfs ${dir}`],
+    ],
+  ])
+    test(`${name}, repeats no ID`, { skip: withUsers.skip || withMounts.skip }, async (t) => {
+      const dir = sharedTempDir();
+      prepare(dir);
+      const child = await start(t, mounts ? { mounts: mounts(dir) } : NOBODY);
+      const { hint } = await errorOf(() => child.call("open", { dir, layout }));
+      assert.match(hint, /\bdir\b/);
+      assert.equal(await repeatsBeside(t, dir, followed(hint)), 0, hint);
+      // A hint that offers another directory alone, as a broken variant.
+      assert.notEqual(await repeatsBeside(t, dir, followed("Pass a dir on another volume.")), 0);
+    });
+});
+
 describe("a file system is refused because it may lose the state", () => {
-  const pattern = (name) => new RegExp(`is on ${name}, which .*\\. Pass a dir on a disk of this machine`);
+  const pattern = (name) =>
+    new RegExp(
+      `is on ${name}, which .*\\. Pass a dir on a disk of this machine.* If others use this one, pass another node too`,
+    );
 
   test("if it is tmpfs, even if the caller names it in fileSystem", async () => {
     const dir = "/dev/shm";

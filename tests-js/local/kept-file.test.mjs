@@ -122,6 +122,7 @@ describe("the file", () => {
     assert.equal(error.code, "INVALID_OPTION");
     assert.equal(error.field, "dir");
     assert.match(wholeText(error), /dir must be given.*HOME.*STATE_DIRECTORY.*XDG_STATE_HOME/);
+    assert.match(error.hint, /Pass the one that other programs of this machine use/);
   });
 
   test("is described by health()", async (t) => {

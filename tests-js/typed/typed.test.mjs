@@ -163,6 +163,8 @@ test("wrong options are refused", () => {
       { ids, layout: "discord" },
       { ids, public: { ...sealed, layout: Layout.named("tsid") } },
       ...[null, 5, "hex", {}, text.base62.short, text.base64url, text.bytes].map((form) => ({ form })),
+      ...[undefined, 5, null, ["0"]].map((alphabet) => ({ form: { ...text.hex, width: 3, alphabet } })),
+      ...[null, 5, true, 1n, Symbol("x")],
       { form: text.hex, public: sealed },
       { public: { ...sealed, kind: "org" } },
       { public: { ...sealed, form: "short" } },
@@ -263,7 +265,7 @@ test("several types: the prefix says which", () => {
   assert.equal(error.message, 'INVALID_TEXT: text must begin with usr_ or post_, got "org_1ptWyK4WgZU"');
   for (const wrong of ["usr_", "_1ptWyK4WgZU", "1ptWyK4WgZU", "usr_1ptWyK4W_ZU", "constructor_1ptWyK4WgZU"])
     refused("INVALID_TEXT", () => any.parse(wrong));
-  for (const types of [[UserId, UserId], [undefined], [{}], [UserId, null]])
+  for (const types of [[UserId, UserId], [undefined], [{}], [UserId, null], [{ prefix: "a" }]])
     refused("INVALID_OPTION", () => anyId(...types));
 });
 

@@ -37,12 +37,14 @@ impl Fault {
         Self::new(Code::StateFileFailed, Subject::Dir, text, remedy(cause))
     }
 
-    /// A state file that cannot be made, so there is none yet.
+    /// A state file that cannot be made, so there is none yet; but others may be able to make it.
     pub(crate) fn not_made(path: &Path, cause: &io::Error) -> Self {
         let remedy = match cause.kind() {
-            io::ErrorKind::PermissionDenied => "Pass a dir that this user may write, or change its owner.",
-            io::ErrorKind::ReadOnlyFilesystem => "Pass a dir on a volume that can be written.",
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "Free 128 KiB there, or pass a dir on another volume.",
+            io::ErrorKind::PermissionDenied => another_dir(MAY_WRITE),
+            io::ErrorKind::ReadOnlyFilesystem => another_dir("Pass a dir on a volume that can be written."),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                another_dir("Free 128 KiB there, or pass a dir on another volume.")
+            }
             _ => remedy(cause),
         };
         let text = format!("{} cannot be made: {cause}", path.display());
@@ -51,11 +53,7 @@ impl Fault {
 
     /// A state file that this user may not open. `rights`: who may; empty if the file cannot be seen.
     pub(crate) fn forbidden(path: &Path, rights: &str, cause: &io::Error) -> Self {
-        let remedy = if rights.is_empty() {
-            "Pass a dir that this user may write, or change its owner. If others use this one, pass another node too."
-        } else {
-            remedy(cause)
-        };
+        let remedy = if rights.is_empty() { another_dir(MAY_WRITE) } else { remedy(cause) };
         let text = format!("{} cannot be opened{rights}: {cause}", path.display());
         Self::new(Code::StateFileFailed, Subject::Dir, text, remedy)
     }
@@ -63,7 +61,7 @@ impl Fault {
     /// A state file whose ceiling cannot be made durable.
     pub(crate) fn not_flushed(path: &Path, cause: &io::Error) -> Self {
         let remedy = if is_forbidden(cause) {
-            "Allow this process to write and flush the file (fdatasync) in its sandbox (seccomp)."
+            "Allow this process to write and flush the file (fdatasync) in its sandbox (seccomp).".to_owned()
         } else {
             remedy(cause)
         };
@@ -233,28 +231,36 @@ pub(crate) fn is_forbidden(cause: &io::Error) -> bool {
     cause.kind() == io::ErrorKind::PermissionDenied
 }
 
+const MAY_WRITE: &str = "Pass a dir that this user may write, or change its owner.";
+
+/// A hint that offers another directory. Others may go on with the file of this one or make it later, and two files with one node id
+/// repeat each other's IDs.
+pub(crate) fn another_dir(offer: &str) -> String {
+    format!("{offer} If others use this one, pass another node too.")
+}
+
 /// The remedy for an error of the operating system with a file that may exist.
-fn remedy(cause: &io::Error) -> &'static str {
-    if number_of(cause).is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
-        return "Raise the limit of open files (ulimit -n), or close some. A state file takes one, and one for each directory above it.";
-    }
-    if number_of(cause).is_some_and(|number| NOT_SHARED.contains(&number)) {
-        return "Another program has it open and does not share it. Exclude dir from backups and virus scanners, and try again.";
-    }
-    if elsewhere(cause).is_some() {
-        return "Let this process read /proc: mount it, or allow it in its sandbox.";
-    }
-    match cause.kind() {
-        io::ErrorKind::PermissionDenied => "Let this user read and write it, or pass another node.",
-        io::ErrorKind::ReadOnlyFilesystem => "Mount it writable, or pass another node, and a dir on another volume.",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "Free space there, or pass another node, and a dir on another volume."
+fn remedy(cause: &io::Error) -> String {
+    let hint = if number_of(cause).is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
+        "Raise the limit of open files (ulimit -n), or close some. A state file takes one, and one for each directory above it."
+    } else if number_of(cause).is_some_and(|number| NOT_SHARED.contains(&number)) {
+        "Another program has it open and does not share it. Exclude dir from backups and virus scanners, and try again."
+    } else if elsewhere(cause).is_some() {
+        "Let this process read /proc: mount it, or allow it in its sandbox."
+    } else {
+        match cause.kind() {
+            io::ErrorKind::PermissionDenied => "Let this user read and write it, or pass another node.",
+            io::ErrorKind::ReadOnlyFilesystem => "Mount it writable, or pass another node, and a dir on another volume.",
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                "Free space there, or pass another node, and a dir on another volume."
+            }
+            io::ErrorKind::FileTooLarge => "Raise the limit of the size of files of this process (ulimit -f) to 128 KiB or more.",
+            io::ErrorKind::InvalidFilename => return another_dir("Pass a shorter dir."),
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => return another_dir("Pass a dir that is a directory."),
+            _ => "Check the disk, or pass another node.",
         }
-        io::ErrorKind::FileTooLarge => "Raise the limit of the size of files of this process (ulimit -f) to 128 KiB or more.",
-        io::ErrorKind::InvalidFilename => "Pass a shorter dir.",
-        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => "Pass a dir that is a directory.",
-        _ => "Check the disk, or pass another node.",
-    }
+    };
+    hint.to_owned()
 }
 
 #[cfg(all(test, unix))]
@@ -281,20 +287,20 @@ mod tests {
     }
 
     #[test]
-    fn another_dir_is_offered_only_with_another_node_or_if_there_is_no_file() {
-        use nix::libc::{EACCES, EDQUOT, EIO, ENOSPC, EPERM, EROFS};
+    fn another_dir_is_offered_only_with_another_node() {
+        use nix::libc::{EACCES, EDQUOT, EEXIST, EFBIG, EIO, EMFILE, ENAMETOOLONG, ENOSPC, ENOTDIR, EPERM, EROFS};
         let path = Path::new("/a");
-        for number in [EACCES, EDQUOT, EIO, ENOSPC, EPERM, EROFS] {
+        for number in [EACCES, EDQUOT, EEXIST, EFBIG, EIO, EMFILE, ENAMETOOLONG, ENOSPC, ENOTDIR, EPERM, EROFS] {
             let cause = io::Error::from_raw_os_error(number);
-            let flush = Fault::not_flushed(path, &cause);
-            let [opened, seen, unseen] = [
+            for fault in [
+                Fault::not_flushed(path, &cause),
+                Fault::not_made(path, &cause),
                 Fault::failed(path, "opened", &cause),
                 Fault::forbidden(path, " by you", &cause),
                 Fault::forbidden(path, "", &cause),
-            ];
-            for fault in [flush, opened, seen, unseen] {
+            ] {
                 let hint = fault.hint().unwrap_or_default();
-                assert!(hint.contains("pass another node") || !hint.contains("dir"), "{fault}: {hint}");
+                assert!(hint.contains("pass another node") || !hint.contains(" dir "), "{fault}: {hint}");
             }
         }
         let full = Fault::not_made(path, &io::Error::from_raw_os_error(ENOSPC)).hint().unwrap_or_default();

@@ -12,7 +12,7 @@ use frazil::mint::{Key, MAX_LEAD_MS, Machine, SequenceStart};
 
 use crate::clock::wall_ms;
 use crate::disk::{Header, Record};
-use crate::fault::Fault;
+use crate::fault::{Fault, another_dir};
 use crate::mapped::MappedState;
 use crate::os::{self, Identity, Support};
 
@@ -103,18 +103,21 @@ impl FileSpec {
     fn check_file_system(&self, file: &File) -> Result<String, Fault> {
         let (name, support) = os::file_system(file).map_err(self.failed("asked for its file system"))?;
         let dir = self.path.parent().unwrap_or(&self.path).display();
-        let (why, hint) = match support {
+        let (why, offer, or) = match support {
             Support::Supported => return Ok(name),
             Support::IfVouched if self.vouched_file_system.as_deref() == Some(name.as_str()) => return Ok(name),
             Support::IfVouched => (
                 "several hosts may share, or which may lose flushed data",
+                "Pass a dir on a disk of this machine.",
                 format!(
-                    "Pass a dir on a disk of this machine. If only this machine uses it, if it can be mapped, and if a flush there lasts, \
-                     say so with fileSystem: \"{name}\"."
+                    " If only this machine uses it, if it can be mapped, and if a flush there lasts, say so with fileSystem: \"{name}\"."
                 ),
             ),
-            Support::Unsupported(why) => (why, "Pass a dir on a disk of this machine (in a container, on a volume).".to_owned()),
+            Support::Unsupported(why) => {
+                (why, "Pass a dir on a disk of this machine (in a container, on a volume).", String::new())
+            }
         };
+        let hint = another_dir(offer) + &or;
         Err(Fault::new(Code::UnsupportedFileSystem, Subject::Dir, format!("{dir} is on {name}, which {why}"), hint))
     }
 
@@ -137,8 +140,9 @@ impl FileSpec {
         } else if same == [None, None] && self.vouched_file_system.as_deref() != Some(file_system) {
             let text = format!("{} is on {file_system}, where a copy cannot be told from the file", self.path.display());
             let hint = format!(
-                "It records neither when a file was made nor the generation of its inode. Pass a dir on another file system. If no one \
-                 copies or restores the file, say so with fileSystem: \"{file_system}\"."
+                "It records neither when a file was made nor the generation of its inode. {} If no one copies or restores the file, say so \
+                 with fileSystem: \"{file_system}\".",
+                another_dir("Pass a dir on another file system.")
             );
             return Err(Fault::new(Code::UnsupportedFileSystem, Subject::Dir, text, hint));
         } else {

@@ -72,7 +72,8 @@ impl OpenRequest {
             Some(dir) => dir,
             None => default_dir().ok_or_else(|| {
                 let text = format!("dir must be given, since none of {} is set to a directory", os::STATE_VARIABLES);
-                Fault::new(Code::InvalidOption, Subject::Dir, text, "")
+                let hint = "Pass the one that other programs of this machine use, if there are any: two state files repeat each other's IDs.";
+                Fault::new(Code::InvalidOption, Subject::Dir, text, hint)
             })?,
         };
         if dir.is_relative() {

@@ -3,8 +3,14 @@
 import { Rule } from "../generated/rules.js";
 import { ClockError, refusal } from "./errors.js";
 
-/** The wall clock, in Unix milliseconds. `Date.now` is looked up at each call, so that a replacement takes effect. */
-export const wallClock = (): number => Date.now();
+/**
+ * The wall clock, in Unix milliseconds. `Date.now` is looked up at each call, so that a replacement takes effect. A symbol becomes NaN:
+ * comparing one throws.
+ */
+export const wallClock = (): number => {
+  const ms: unknown = Date.now();
+  return typeof ms === "symbol" ? NaN : (ms as number);
+};
 
 const ownNow = /* @__PURE__ */ (() => Date.now)();
 

@@ -11,7 +11,7 @@ const withoutPassword = (url: string): string => url.replace(/^(..[^:]*:).*@/s, 
 export const fromOutside = (text: unknown): string =>
   plain(
     `${text}`
-      .replace(/\/\/[^\s:@/]*:\S*/g, withoutPassword)
+      .replace(/\/\/[^\s:/]*:\S*/g, withoutPassword)
       .replace(/^(.{300}).+/su, "$1…")
       .replace(/\s*[\n\r]\s*/g, " "),
   );

@@ -117,7 +117,10 @@ function run(flags: Flags): number {
     ["clock", `${clock.now}${Math.abs(clock.stepMs) < 10 ? "" : `, and stepped by ${clock.stepMs} ms while this ran`}`],
     [`new Snowflake({ node: ${JSON.stringify(fixed.node)} })`, outcomeOf(fixed.refusal)],
     ...(local === undefined ? [] : [["Snowflake.local()", outcomeOf(local.refusal)], ...fileRows(local)]),
-    ["leases", `are seen only by the process that holds one (health().lease). Stores: ${STORES.join(", ")}`],
+    [
+      "leases",
+      `are seen only by the process that holds one (health().lease). Stores: ${STORES.join(", ")}, durable-object`,
+    ],
   ]);
   return ok ? 0 : 1;
 }

@@ -174,8 +174,6 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #line = 0;
   /** The line of a generator on the addon; `null` until a call needs it, and `undefined` if there is none. See `swap-line.ts`. */
   #swap: SwapLine | null | undefined;
-  /** `#nextByClock` or `#nextByLine`. */
-  #nextOne: (how?: unknown) => bigint | undefined;
   /** Whether `#nextByCore` may call the core: not after `close()`, and not if a lease must be asked first. */
   #asksAlone = false;
   /**
@@ -293,7 +291,6 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       throw configError("INVALID_OPTION", "unshared", unshared, PackageRule.TRUE_OR_FALSE);
     if (freshness !== "call" && freshness !== "turn")
       throw configError("INVALID_OPTION", "freshness", freshness, PackageRule.KNOWN_FRESHNESS);
-    this.#nextOne = Host.FILES ? this.#nextByClock : this.#nextByLine;
     if (Host.MOVING_CLOCK && freshness === "turn") {
       const endTurn = endOfTurn(() => {
         this.#isOfThisTurn = false;
@@ -307,7 +304,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         }
         return id;
       };
-    } else this.next = this.#nextOne as () => bigint;
+    }
     if (now !== undefined && typeof now !== "function")
       throw describedError("INVALID_OPTION", "now", now, PackageRule.FUNCTION);
     const session = Object(kind)[SESSION] ? (kind as Session) : undefined;
@@ -426,15 +423,6 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /**
-   * The next ID.
-   *
-   * @throws {ClockError} `SEQUENCE_EXHAUSTED` or `CLOCK_BACKWARD` with `retryAfterMs` if the wait would exceed
-   * `maxWaitMs` or the host cannot block; `CLOCK_BEFORE_EPOCH`, `TIME_EXHAUSTED`, `INVALID_CLOCK`.
-   * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
-   */
-  declare readonly next: () => bigint;
-
-  /**
    * `next` on the addon, and for a generator without a line. It is small enough to be inlined into the caller's loop; `swapOne` and
    * `#nextByLine` are not.
    */
@@ -511,6 +499,18 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     }
     return this.#nextByBlock(now, how);
   };
+
+  /** `#nextByClock` or `#nextByLine`. */
+  #nextOne = Host.FILES ? this.#nextByClock : this.#nextByLine;
+
+  /**
+   * The next ID.
+   *
+   * @throws {ClockError} `SEQUENCE_EXHAUSTED` or `CLOCK_BACKWARD` with `retryAfterMs` if the wait would exceed
+   * `maxWaitMs` or the host cannot block; `CLOCK_BEFORE_EPOCH`, `TIME_EXHAUSTED`, `INVALID_CLOCK`.
+   * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
+   */
+  readonly next = this.#nextOne as () => bigint;
 
   /** One ID by one call of the core, for a program that mints now and then: a block would take views of the frame and a copy. */
   #nextByCore(now: number, how: unknown): bigint | undefined {

@@ -24,7 +24,7 @@ const ANSWERS: Answers = [CODES, RULES, SUBJECTS];
 /** What the holder needs to know. @internal */
 export interface HolderOptions {
   readonly store: LeaseStore;
-  /** The name of the store, in errors. */
+  /** The name of the store, as it was when the lease began. */
   readonly name: string;
   readonly scope: string;
   readonly windowMs: number;

@@ -286,7 +286,7 @@ export abstract class LeaseHolder extends LeaseCalls implements Session {
   }
 
   health(): LeaseHealth {
-    const { scope, store } = this.options;
+    const { scope, name: store } = this.options;
     // After close() there is no lease to ask about: all is 0.
     const numbers = this.isClosing ? [] : this.call(LeaseCall.STATUS);
     const at = (slot: Slot) => numbers[slot] ?? 0;
@@ -294,8 +294,7 @@ export abstract class LeaseHolder extends LeaseCalls implements Session {
     const held = untilMs > 0 && { node: at(Slot.HELD_NODE), fromMs: at(Slot.HELD_FROM_MS), untilMs };
     const [failures, nextMs, skewMs] = [at(Slot.FAILURES), at(Slot.NEXT_MS), at(Slot.SKEW_MS)];
     const problem = this.#problem && { problem: this.#problem };
-    // Read last: the name may be a getter, which is code of the user.
-    return { scope, store: store.name, ...held, failures, ...problem, nextMs, skewMs };
+    return { scope, store, ...held, failures, ...problem, nextMs, skewMs };
   }
 
   /** Whether the time comes from the store. */

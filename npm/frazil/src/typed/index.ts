@@ -96,7 +96,8 @@ export interface IdReader<Text extends string, T> {
   /**
    * The ID of a text, which must be exactly as `format` writes it.
    *
-   * @throws {DecodeError} `INVALID_TEXT` if the prefix, the length or a digit is wrong. `INVALID_ID` if the layout has no such ID.
+   * @throws {DecodeError} `INVALID_TEXT` if the prefix, the length or a digit is wrong, or by a `form` above 64 bits. `INVALID_ID` if the
+   * layout has no such ID.
    */
   readonly parse: (text: string) => T;
   /** Whether a value is a text that `parse` reads. A `bigint` is none: nothing shows its type. */
@@ -265,6 +266,7 @@ export function defineId<const P extends string, K extends string = P>(
 ): IdMaker<P, K>;
 export function defineId<const P extends string, K extends string = P>(prefix: P, options?: IdOptions): IdType<P, K>;
 export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
+  check(Object(options) === options, "options", options, "must be ids, layout, form or public");
   const { ids, layout, form, public: sealed, ...others } = options;
   const isPrefix = typeof prefix === "string" && /^[a-z]([a-z_]{0,61}[a-z])?$/.test(prefix);
   check(isPrefix, "prefix", prefix, "must be 1 to 63 of a-z and _, with a letter at both ends");
@@ -274,7 +276,7 @@ export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
   const layouts = [ids && (ids.layout ?? null), layout, sealed && (sealed.layout ?? null)];
   const [maxId = MAX_SIGNED, ...maxIds] = layouts.filter((each) => each !== undefined).map(maxIdOf);
   check(!maxIds.some((other) => other !== maxId), "layout", layout, "must be that of ids and public");
-  const isForm = form === undefined || (!sealed && form?.width > 0 && !form.alphabet?.includes("_"));
+  const isForm = form === undefined || (!sealed && form?.width > 0 && form.alphabet?.split?.("_").length === 1);
   check(isForm, "form", form, "must be one of frazil/text without _, and absent with public");
   const isSealed = !sealed || (sealed.kind === prefix && sealed.form === "sealed");
   check(isSealed, "public", sealed, `must be sealed, of the kind ${prefix}`);
@@ -319,7 +321,7 @@ export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
  * @throws {ConfigError} `INVALID_OPTION` if two types have one prefix.
  */
 export function anyId<const T extends readonly AnyIdType[]>(...types: T): AnyId<T[number]> {
-  const known = new Map(types.map((type) => [type?.prefix, type]));
+  const known = new Map(types.map((type) => [type?.jsonSchema && type.prefix, type]));
   check(known.size === types.length && !known.has(undefined as never), "types", types, "must have different prefixes");
   const rule = `must begin with ${[...known.keys()].join("_ or ")}_`;
   const parse = (text: string): AnyOf<T[number]> => {

@@ -33,13 +33,12 @@ export function checkGiven<T>(given: T, known: string, ignored?: string, name = 
   try {
     return checkKeys("INVALID_OPTION", name, given, known, ignored);
   } catch (error) {
-    const { field = name, value, rule = "", hint = "" } = error as ConfigError;
+    // A getter of the program may have thrown whatever it likes.
+    const { field = name, value, rule = "", hint = "" } = Object(error) as ConfigError;
     const [elsewhere, owner] = known.includes("windowMs") ? OF_STORES : OF_LEASES;
-    if (rule.startsWith("unknown") && elsewhere.split(" ").includes(field))
-      (error as { hint?: string }).hint = `It is an option of ${owner}.`;
-    throw typeof value === "string" || (typeof value === "object" && value !== null)
-      ? optionError(field, value, `${rule}\n${hint}`)
-      : error;
+    if (/^unknown/.test(rule) && elsewhere.split(" ").includes(field))
+      Reflect.set(error as object, "hint", `It is an option of ${owner}.`);
+    throw value && value === given && typeof value === "object" ? optionError(field, value, `${rule}\n${hint}`) : error;
   }
 }
 
