@@ -40,6 +40,12 @@ export const workersTools = {
   install: () => installPackages(`${folder}workers/tools/`, "installing the tools of Workers", ["--ignore-scripts"]),
 };
 
+/** The ORMs that typed IDs are tested with. */
+export const orms = {
+  whyUnavailable: runtimes.whyUnavailable,
+  install: () => installPackages(`${folder}typed/orms/`, "installing ORMs", ["--ignore-scripts"]),
+};
+
 /** What builds the site, and checks it. Install scripts are not needed: that of esbuild only checks it. */
 export const siteTools = {
   whyUnavailable: () => undefined,

@@ -16,7 +16,7 @@ const STORES_OF_NODE = ["stores/sqlite", "stores/zookeeper"];
 export const CONTRACTS = ["testing/lease-contract", "testing/segment-contract"];
 
 /** Other entries besides the main one that are the same on every platform. */
-const NEUTRAL = ["decode", "text", "transport", "lease", "segment"];
+const NEUTRAL = ["decode", "text", "transport", "typed", "lease", "segment"];
 
 /** All entries besides the main one. */
 export const ENTRIES = [

@@ -62,12 +62,12 @@ function placesOf(checkout) {
         find: inNpmLock("frazil", escaped(name)),
       },
     ]),
-    {
-      file: "examples/url-shortener/package.json",
+    ...["url-shortener", "typed-api"].map((name) => ({
+      file: `examples/${name}/package.json`,
       what: "the dependency frazil",
       find: quoted('^    "frazil": '),
       caret: true,
-    },
+    })),
   ];
 }
 

@@ -74,7 +74,7 @@ const OF_SUITE = {
     "scripts/packages.mjs",
     "scripts/release/versions.mjs",
     // The version stands in these as well.
-    "examples/url-shortener",
+    "examples",
     "npm",
     "LICENSE-MIT",
     "LICENSE-APACHE",
@@ -100,6 +100,8 @@ const OF_SUITE = {
   millions: [...TESTS, "tests-js/lease", "tests-js/segment"],
   "clock-steps": TESTS,
   transport: [...WITH_SERVERS, ...PAGES, "tests-js/transport"],
+  "typed-orms": [...WITH_SERVERS, "tests-js/typed/orms"],
+  typed: [...TESTS, "tests-js/typed", "tests-js/types", "docs/guides/typed-ids.md"],
   "pages-databases": [...WITH_SERVERS, ...PAGES],
   swaps: RUNTIMES,
   "swaps-arm64": [...RUNTIMES, "scripts/platforms"],
@@ -111,6 +113,12 @@ const OF_SUITE = {
   serverless: [...WITH_SERVERS, "tests-js/lease", "docs/guides/serverless.md"],
   nemesis: [...WITH_SERVERS, "tests-js/lease"],
   "url-shortener": [...WITH_SERVERS, "tests-js/url-shortener", "tests-js/packaging", "scripts", "examples"],
+  "typed-api": [
+    ...WITH_SERVERS,
+    ...["packaging", "runtimes/chromium", "typed-api", "url-shortener"].map((name) => `tests-js/${name}`),
+    "scripts",
+    "examples",
+  ],
   site: [
     ...TESTS,
     ...PAGES,

@@ -1,6 +1,6 @@
 // The pages of docs/reference/api/: one for each entry of the package, with every export as declared in npm/frazil/dist/types. They are
 // written when the site is built or served, and not committed.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -192,8 +192,9 @@ export function pagesOfExports() {
 /** Writes the pages, and returns their names. */
 export function writeExports() {
   const folder = fromRoot(`docs/${FOLDER}`);
-  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
+  // The folder itself stays: `--check-inputs` mounts it.
+  for (const page of readdirSync(folder)) rmSync(`${folder}${page}`);
   const pages = pagesOfExports();
   for (const { page, text } of pages) writeFileSync(`${folder}${page}`, text);
   return pages.map(({ page, specifier }) => ({ page, specifier }));

@@ -9,6 +9,7 @@ import { runInNewContext } from "node:vm";
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
 import { copyPackage } from "../core/package-copy.mjs";
+import { load } from "../vectors/generated-tables.mjs";
 import { messageOf } from "./rule-texts.mjs";
 
 const { ClockError, ConfigError, DecodeError, FrazilError, LeaseError, Snowflake } = frazil;
@@ -313,6 +314,15 @@ test("what follows a line break in a message is the hint, which is enumerable an
   assert.equal(JSON.parse(JSON.stringify(error)).hint, error.hint);
   assert.equal(new ConfigError("CLOSED", "x", { hint: "Make another." }).hint, "Make another.");
   for (const text of ["x", "x\n"]) assert.equal("hint" in new ConfigError("CLOSED", text), false);
+});
+
+test("a hint says waits in milliseconds, minutes or days, rounded up, in the rows of the core", async () => {
+  const { retryError } = await load("errors", "base");
+  const rows = readFileSync(new URL("../../crates/core/tests/waits.txt", import.meta.url), "utf8")
+    .trim()
+    .split("\n");
+  for (const [, ms, wait] of rows.map((row) => /^(\d+) (.*)$/.exec(row)))
+    assert.equal(retryError("CLOCK_BACKWARD", "x", Number(ms)).hint, `Retry after ${wait}.`);
 });
 
 test("an error that nobody catches is printed with its code once", () => {

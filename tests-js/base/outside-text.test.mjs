@@ -1,6 +1,7 @@
 // What drivers, servers and own stores say, in messages: one short line that has no password and nothing that a terminal acts on or hides.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
 import { time } from "../lease/faked.mjs";
 import { never, open, storeWith, watched } from "../lease/harness.mjs";
@@ -42,6 +43,27 @@ test("the error of a driver", async () => {
     const error = await new PostgresStore(client).migrate().catch((error) => error);
     assertTame(error, code === "42501" ? "STORE_REFUSED" : "STORE_UNAVAILABLE");
   }
+});
+
+test("the name of an own store", async () => {
+  for (const [code, fault] of [
+    ["STORE_NOT_INITIALISED", () => ({ granted: false, reason: "missing", storeNowMs: 1 })],
+    ["STORE_UNAVAILABLE", () => Promise.reject(new Error("no way"))],
+  ]) {
+    const store = Object.defineProperty(storeWith(), "name", { value: HOSTILE });
+    store.fault = fault;
+    const watch = watched(open(store, { maxAsyncWaitMs: 5000 }));
+    await time.advance(6000);
+    assertTame(watch.error, code);
+    assert.doesNotMatch(`${watch.error.hint}`, /FAKE LINE/);
+  }
+  const numbers = new Segment(
+    { name: HOSTILE, allocate: () => Promise.reject(new Error("no way")) },
+    { tag: "orders" },
+  );
+  const watch = watched(numbers.next());
+  await time.advance(6000);
+  assertTame(watch.error, "SEGMENT_EXHAUSTED");
 });
 
 test("an own store: its layout, its place, its rejection and what it waits for", async () => {

@@ -17,6 +17,8 @@ const RUNTIMES = {
   Bun: [tools.bun],
   Deno: [tools.deno, "run", "-A", "--no-remote"],
 };
+/** The entry of frazil for Deno has no addon. */
+const backendsOf = (runtime) => (runtime === "Deno" ? ["wasm"] : ["native", "wasm"]);
 /** The packages that the ratios are to: the faster of the two in the same process. */
 const FASTEST = ["@sapphire/snowflake", "snowyflake"];
 const program = fileURLToPath(new URL("isolated/subjects-main.mjs", import.meta.url));
@@ -36,13 +38,13 @@ function ratiosOf({ times }) {
 }
 
 const sections = [];
-const total = Object.keys(RUNTIMES).length * Object.keys(WORKLOADS).length * 2 * PROCESSES;
+const total = Object.keys(RUNTIMES).flatMap(backendsOf).length * Object.keys(WORKLOADS).length * PROCESSES;
 let done = 0;
 for (const [runtime, command] of Object.entries(RUNTIMES)) {
   /** By subject, and then by column, the ratio of each process. */
   const ratios = {};
   const columns = [];
-  for (const backend of ["native", "wasm"])
+  for (const backend of backendsOf(runtime))
     for (const workload of Object.keys(WORKLOADS)) {
       const column = `${backend}, ${workload}`;
       columns.push(column);

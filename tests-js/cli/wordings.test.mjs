@@ -74,6 +74,7 @@ test("options are named as at the command line", () => {
       "Free 128 KiB there, or pass another node, or a dir on another volume",
       "Free 128 KiB there, or give another --node, or a --dir on another volume",
     ],
+    ["pass another node, and a dir on another volume", "give another --node, and a --dir on another volume"],
     ["Pass a shorter dir", "Give a shorter --dir"],
     ["pass another layout, or a later epochMs", "give another --layout, or a later --epoch"],
     ["node must be an integer, got 1024", "--node must be an integer, got 1024"],

@@ -6,7 +6,9 @@ import { ConfigError } from "frazil";
 import { lease } from "frazil/lease";
 import { ruleTextOf } from "../base/rule-texts.mjs";
 import { rules } from "../vectors/generated-tables.mjs";
+import { time } from "./faked.mjs";
 import { FaultyStore } from "./faulty-store.mjs";
+import { watched } from "./harness.mjs";
 
 const ruleOf = (name, min, max) => rules[name].replace("{min}", min).replace("{max}", max);
 const whole = (min, max) => ruleOf("WHOLE_NUMBER", min, max);
@@ -57,6 +59,25 @@ test("options that are no object", async () => {
   }
   const options = new Options();
   await refused(options, { code: "INVALID_OPTION", field: "options", rule: /^must be a plain object/ });
+});
+
+test("the name of a store: a string, which errors read once, since a getter would throw in a timer", async () => {
+  for (const name of [undefined, null, 5, Symbol("name"), unconvertible]) {
+    const store = Object.defineProperty(FaultyStore.with(), "name", { value: name });
+    const error = await lease(store).catch((error) => error);
+    assert.deepEqual([error.code, error.field], ["INVALID_ARGUMENT", "store.name"], error.stack);
+    assert.equal(store.calls.length, 0, "the store was asked");
+  }
+  let reads = 0;
+  const get = () => {
+    if (++reads > 1) throw new Error("read twice");
+    return "own";
+  };
+  const store = Object.defineProperty(FaultyStore.with(), "name", { get });
+  store.fault = () => ({ granted: false, reason: "exhausted", freeAtMs: 2, storeNowMs: 1 });
+  const watch = watched(lease(store, { maxAsyncWaitMs: 0 }));
+  await time.advance(1);
+  assert.match(watch.error.message, / in the own store, scope "default"/);
 });
 
 test("scope", async () => {

@@ -1,8 +1,8 @@
 // State files on disks that fail, are full or forbid writing, and on file systems that may lose them.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { ConfigError, Snowflake } from "frazil";
 import { errorOf } from "../base/bad-input.mjs";
@@ -10,7 +10,7 @@ import { wholeText } from "../base/rule-texts.mjs";
 import { repeats } from "../generator/broken-generators.mjs";
 import { boot, disk, NOBODY, start, until, withDisks, withMounts, withUsers, writtenIds } from "./child-process.mjs";
 import { assertRefused, concurrency, increasing, newStateFile } from "./new-state-files.mjs";
-import { tempDir } from "./temp-dir.mjs";
+import { sharedTempDir, tempDir } from "./temp-dir.mjs";
 
 describe("a disk fails", { concurrency }, () => {
   // docs/internals/claims.md: 17
@@ -155,11 +155,18 @@ describe("a disk fails", { concurrency }, () => {
       await child.call("close");
       // The thread that raises the ceiling can keep the file open for a moment after the close.
       await child.call("shell", `until mount -o remount,ro ${dir} 2> /dev/null; do sleep 0.05; done`);
-      for (const options of [{ dir }, { dir, scope: "orders" }, { dir: join(dir, "deeper") }]) {
+      for (const [options, remedy] of [
+        [
+          { dir },
+          /opened: Read-only file system.*Mount it writable, or pass another node, and a dir on another volume/,
+        ],
+        [{ dir, scope: "orders" }, /made: Read-only file system.*Pass a dir on a volume that can be written/],
+        [{ dir: join(dir, "deeper") }, /made: Read-only file system.*Pass a dir on a volume that can be written/],
+      ]) {
         const error = await errorOf(() => child.call("open", options));
         assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
         assert.ok(error.message.includes(options.dir));
-        assert.match(wholeText(error), /Read-only file system.*Pass a dir on a volume that can be written/);
+        assert.match(wholeText(error), remedy);
       }
       await child.call("shell", `mount -o remount,rw ${dir}`);
       assert.equal((await child.call("open", { dir })).path, path);
@@ -188,12 +195,21 @@ describe("a disk fails", { concurrency }, () => {
   });
 
   test("because the user has no permission: a start is refused", withUsers, async (t) => {
-    const { dir, path } = newStateFile();
+    const dir = sharedTempDir();
+    chmodSync(dir, 0o755);
+    const { path } = newStateFile({ dir });
+    const unseen = join(dir, "private");
+    mkdirSync(unseen, { mode: 0o700 });
     const child = await start(t, NOBODY);
-    for (const options of [{ dir }, { dir: join(dirname(dir), "other") }]) {
+    for (const [options, remedy] of [
+      [{ dir }, /opened by this user \(it belongs to .*Let this user read and write it, or pass another node\.$/],
+      [{ dir: unseen }, /opened: .*Pass a dir that this user may write, .*pass another node too\.$/],
+      [{ dir: join(dir, "other") }, /made: .*Pass a dir that this user may write, or change its owner\.$/],
+    ]) {
       const error = await errorOf(() => child.call("open", options));
       assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
-      assert.match(wholeText(error), /Permission denied.*Pass a dir that this user may write/);
+      assert.match(wholeText(error), /Permission denied/);
+      assert.match(wholeText(error), remedy);
     }
     assert.ok(existsSync(path));
   });

@@ -13,6 +13,7 @@ const FILES = [
   "crates/core/fuzz/Cargo.lock",
   "crates/core/bench/Cargo.lock",
   "examples/url-shortener/package.json",
+  "examples/typed-api/package.json",
 ];
 
 /** The folder of a new copy. It is deleted after the test. */

@@ -41,6 +41,7 @@ test("no tracked manifest or lock file has the version in a place that the comma
   for (const file of [
     "Cargo.toml",
     "examples/url-shortener/package.json",
+    "examples/typed-api/package.json",
     ...packages(checkout).map(({ folder }) => `npm/${folder}/package.json`),
   ])
     assert.ok(!readFileSync(join(checkout, file), "utf8").includes(`"${version}"`), file);

@@ -58,6 +58,7 @@ export const RUN_BY = {
   "docs/guides/serverless.md": "tests-js/lease/serverless/recipes.test.mjs",
   "docs/reference/stores.md": "tests-js/stores/postgres/document.test.mjs",
   "docs/guides/json.md": "tests-js/transport/page.test.mjs",
+  "docs/guides/typed-ids.md": "tests-js/typed/with/page.test.mjs",
   "docs/guides/workers.md": "tests-js/workers/page.test.mjs",
   "docs/reference/stores/d1.md": "tests-js/stores/d1/page.test.mjs",
   "docs/reference/stores/durable-object.md": "tests-js/stores/durable-object/page.test.mjs",

@@ -6,7 +6,13 @@ import { test } from "node:test";
 import { PAGES, root, textOf } from "./examples.mjs";
 import { deadLinks, linksOf } from "./links.mjs";
 
-const OTHERS = ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "examples/url-shortener/README.md"];
+const OTHERS = [
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "examples/url-shortener/README.md",
+  "examples/typed-api/README.md",
+];
 const ofDocs = readdirSync(join(root, "docs"), { recursive: true })
   .map((name) => `docs/${name.replaceAll("\\", "/")}`)
   .filter((name) => name.endsWith(".md") && !name.startsWith("docs/reference/api/"));

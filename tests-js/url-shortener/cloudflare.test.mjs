@@ -16,7 +16,7 @@ let program;
 /** In the Node that wrangler needs. Nothing is sent to Cloudflare. */
 before(async () => {
   const env = { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false", CI: "true" };
-  copy = await runReadme("On Cloudflare", { node: tools.node24, env });
+  copy = await runReadme("url-shortener", "On Cloudflare", { node: tools.node24, env });
   assert.equal(copy.running.length, 1);
   program = copy.running[0];
 });

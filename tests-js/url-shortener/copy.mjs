@@ -1,4 +1,4 @@
-// A fresh copy of the example, in which the lines of its README run as they are. Its `npm install` asks a registry of this process,
+// A fresh copy of an example, in which the lines of its README run as they are. Its `npm install` asks a registry of this process,
 // which has the packed tarballs of frazil, and the drivers and tools that are installed here.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -41,9 +41,9 @@ async function startRegistry() {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-/** The lines that the README has under a heading. */
-function linesOf(heading) {
-  const text = readFileSync(join(root, "examples/url-shortener/README.md"), "utf8").split(`## ${heading}\n`)[1];
+/** The lines that the README of an example has under a heading. */
+function linesOf(example, heading) {
+  const text = readFileSync(join(root, "examples", example, "README.md"), "utf8").split(`## ${heading}\n`)[1];
   return /```sh\n(.*?)\n```/s.exec(text)[1].split("\n");
 }
 
@@ -81,12 +81,13 @@ async function runLine(line, { folder, env }) {
 }
 
 /**
- * Runs the lines under a heading of the README in a fresh copy, in the given Node. Returns the folder; `running`, the programs that go
- * on, each with its `origin` and `stop()`; and `start(line)`. `replace(line)` is what a reader writes in place of an example's value.
+ * Runs the lines under a heading of an example's README in a fresh copy, in the given Node. Returns the folder; `running`, the programs
+ * that go on, each with its `origin` and `stop()`; and `start(line)`. `replace(line)` is what a reader writes in place of an example's
+ * value.
  */
-export async function runReadme(heading, { node, env = {}, replace = (line) => line }) {
-  const folder = emptyFolder("url-shortener");
-  cpSync(join(root, "examples/url-shortener"), folder, { recursive: true });
+export async function runReadme(example, heading, { node, env = {}, replace = (line) => line }) {
+  const folder = emptyFolder(example);
+  cpSync(join(root, "examples", example), folder, { recursive: true });
   const inherited = Object.entries(process.env).filter(([name]) => !/^(npm_|node_|frazil_|force_color)/i.test(name));
   const variables = {
     ...Object.fromEntries(inherited),
@@ -101,7 +102,7 @@ export async function runReadme(heading, { node, env = {}, replace = (line) => l
   };
   const start = (line) => runLine(line, { folder, env: variables });
   const running = [];
-  for (const line of linesOf(heading)) {
+  for (const line of linesOf(example, heading)) {
     const program = await start(replace(line));
     if (program.origin) running.push(program);
   }

@@ -29,7 +29,7 @@ let program;
 before(async () => {
   database = await PostgresServer.start();
   const [port, otherPort] = [await freePort(), await freePort()];
-  copy = await runReadme("On Node", {
+  copy = await runReadme("url-shortener", "On Node", {
     node: process.execPath,
     env: { PORT: `${port}` },
     replace: (line) =>

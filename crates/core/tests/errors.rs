@@ -1,7 +1,9 @@
 //! The texts of errors, row by row: a message is one short fact, and a hint says what to do.
 
-use frazil::Code;
+#![allow(clippy::unwrap_used, reason = "a test whose rows cannot be read has failed")]
+
 use frazil::error::Rule;
+use frazil::{Code, Error};
 
 /// What is wrong with a message, if anything.
 fn fault_of_message(message: &str) -> Option<&'static str> {
@@ -48,4 +50,14 @@ fn texts_of_other_kinds_are_found() {
         assert!(fault_of_message(wrong).is_some(), "{wrong}");
     }
     assert!(fault_of_hint("Wait\nfor it.").is_some() && fault_of_hint("Wait for it").is_some());
+}
+
+/// TypeScript reads the same rows (`tests-js/base/errors.test.mjs`).
+#[test]
+fn a_hint_says_waits_in_the_units_of_typescript() {
+    for row in include_str!("waits.txt").lines() {
+        let (ms, wait) = row.split_once(' ').unwrap();
+        let error = Error::retry_after(Code::ClockBackward, ms.parse().unwrap());
+        assert_eq!(error.hint().unwrap().to_string(), format!("Retry after {wait}."));
+    }
 }

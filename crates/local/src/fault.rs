@@ -31,10 +31,33 @@ impl Fault {
         Self { error: Error::with_subject(code, subject), text, hint: hint.into() }
     }
 
-    /// A state file that cannot be made, opened, read or written.
+    /// A state file that cannot be opened, read or written. Others may go on with it, so only another node id allows another directory.
     pub(crate) fn failed(path: &Path, doing: &str, cause: &io::Error) -> Self {
         let text = format!("{} cannot be {doing}: {cause}", path.display());
         Self::new(Code::StateFileFailed, Subject::Dir, text, remedy(cause))
+    }
+
+    /// A state file that cannot be made, so there is none yet.
+    pub(crate) fn not_made(path: &Path, cause: &io::Error) -> Self {
+        let remedy = match cause.kind() {
+            io::ErrorKind::PermissionDenied => "Pass a dir that this user may write, or change its owner.",
+            io::ErrorKind::ReadOnlyFilesystem => "Pass a dir on a volume that can be written.",
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "Free 128 KiB there, or pass a dir on another volume.",
+            _ => remedy(cause),
+        };
+        let text = format!("{} cannot be made: {cause}", path.display());
+        Self::new(Code::StateFileFailed, Subject::Dir, text, remedy)
+    }
+
+    /// A state file that this user may not open. `rights`: who may; empty if the file cannot be seen.
+    pub(crate) fn forbidden(path: &Path, rights: &str, cause: &io::Error) -> Self {
+        let remedy = if rights.is_empty() {
+            "Pass a dir that this user may write, or change its owner. If others use this one, pass another node too."
+        } else {
+            remedy(cause)
+        };
+        let text = format!("{} cannot be opened{rights}: {cause}", path.display());
+        Self::new(Code::StateFileFailed, Subject::Dir, text, remedy)
     }
 
     /// A state file whose ceiling cannot be made durable.
@@ -210,7 +233,7 @@ pub(crate) fn is_forbidden(cause: &io::Error) -> bool {
     cause.kind() == io::ErrorKind::PermissionDenied
 }
 
-/// The remedy for an error of the operating system.
+/// The remedy for an error of the operating system with a file that may exist.
 fn remedy(cause: &io::Error) -> &'static str {
     if number_of(cause).is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
         return "Raise the limit of open files (ulimit -n), or close some. A state file takes one, and one for each directory above it.";
@@ -222,9 +245,11 @@ fn remedy(cause: &io::Error) -> &'static str {
         return "Let this process read /proc: mount it, or allow it in its sandbox.";
     }
     match cause.kind() {
-        io::ErrorKind::PermissionDenied => "Pass a dir that this user may write, or change its owner.",
-        io::ErrorKind::ReadOnlyFilesystem => "Pass a dir on a volume that can be written.",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "Free 128 KiB there, or pass a dir on another volume.",
+        io::ErrorKind::PermissionDenied => "Let this user read and write it, or pass another node.",
+        io::ErrorKind::ReadOnlyFilesystem => "Mount it writable, or pass another node, and a dir on another volume.",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "Free space there, or pass another node, and a dir on another volume."
+        }
         io::ErrorKind::FileTooLarge => "Raise the limit of the size of files of this process (ulimit -f) to 128 KiB or more.",
         io::ErrorKind::InvalidFilename => "Pass a shorter dir.",
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => "Pass a dir that is a directory.",
@@ -253,6 +278,27 @@ mod tests {
         let missing = at("the boot id".to_owned(), io::Error::from_raw_os_error(2));
         let fault = Fault::failed(Path::new("/a"), "read", &missing);
         assert!(fault.text().contains("the boot id: No such file") && hint(&fault).contains("read /proc"), "{fault}");
+    }
+
+    #[test]
+    fn another_dir_is_offered_only_with_another_node_or_if_there_is_no_file() {
+        use nix::libc::{EACCES, EDQUOT, EIO, ENOSPC, EPERM, EROFS};
+        let path = Path::new("/a");
+        for number in [EACCES, EDQUOT, EIO, ENOSPC, EPERM, EROFS] {
+            let cause = io::Error::from_raw_os_error(number);
+            let flush = Fault::not_flushed(path, &cause);
+            let [opened, seen, unseen] = [
+                Fault::failed(path, "opened", &cause),
+                Fault::forbidden(path, " by you", &cause),
+                Fault::forbidden(path, "", &cause),
+            ];
+            for fault in [flush, opened, seen, unseen] {
+                let hint = fault.hint().unwrap_or_default();
+                assert!(hint.contains("pass another node") || !hint.contains("dir"), "{fault}: {hint}");
+            }
+        }
+        let full = Fault::not_made(path, &io::Error::from_raw_os_error(ENOSPC)).hint().unwrap_or_default();
+        assert!(full.contains("pass a dir on another volume"), "{full}");
     }
 
     // docs/internals/claims.md: 17

@@ -91,7 +91,7 @@ impl FileSpec {
                     return Err(Fault::corrupt(&self.path, "is no plain file"));
                 }
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    return Err(Fault::failed(&self.path, &format!("opened{}", os::rights_text(&self.path)), &error));
+                    return Err(Fault::forbidden(&self.path, &os::rights_text(&self.path), &error));
                 }
                 Err(error) => return Err(Fault::failed(&self.path, "opened", &error)),
             }
@@ -150,18 +150,19 @@ impl FileSpec {
     /// Makes the file, unless another process was faster. Whether an older file of its name is in use is checked when this one is
     /// opened.
     fn make(&self) -> Result<(), Fault> {
+        let not_made = |cause: io::Error| Fault::not_made(&self.path, &cause);
         let dir = self.path.parent().unwrap_or(Path::new("/"));
         let base = dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
-        self.check_file_system(&os::open_directory(base).map_err(self.failed("made"))?)?;
+        self.check_file_system(&os::open_directory(base).map_err(not_made)?)?;
         let missing = dir.ancestors().take_while(|path| *path != base).count();
-        os::make_directories(dir).map_err(self.failed("made"))?;
+        os::make_directories(dir).map_err(not_made)?;
         // The name may have had another file until now, whose user ended before it could be seen. So the window begins with the
         // first tick that this user cannot have issued.
         let ceiling_ms = self.machine.tick_from(wall_ms() + MAX_LEAD_MS + 1);
-        self.write_new(dir, ceiling_ms).map_err(self.failed("made"))?;
+        self.write_new(dir, ceiling_ms).map_err(not_made)?;
         // Each directory that got a new entry is flushed, so that the file is there after a crash.
         for made in dir.ancestors().take(missing + 1) {
-            os::flush_directory(made).map_err(self.failed("made"))?;
+            os::flush_directory(made).map_err(not_made)?;
         }
         Ok(())
     }

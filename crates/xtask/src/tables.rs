@@ -24,6 +24,7 @@ pub(crate) struct GeneratedFile {
 pub(crate) fn files() -> Vec<GeneratedFile> {
     vec![
         GeneratedFile { path: "npm/frazil/src/generated/layouts.ts", text: layouts() },
+        GeneratedFile { path: "npm/frazil/src/generated/layout-bits.ts", text: layout_bits() },
         GeneratedFile { path: "npm/frazil/src/generated/errors.ts", text: errors() },
         GeneratedFile { path: "npm/frazil/src/generated/rules.ts", text: rules() },
         GeneratedFile { path: "npm/frazil/src/generated/abi.ts", text: abi::frame() },
@@ -43,6 +44,11 @@ fn base36(number: u64) -> String {
     if number < 36 { digit.to_string() } else { base36(number / 36) + &digit.to_string() }
 }
 
+/// The name of a layout as a key of an object.
+fn key_of(name: &str) -> String {
+    if name.contains('-') { format!("\"{name}\"") } else { name.to_owned() }
+}
+
 /// The named layouts in the compact form that `npm/frazil/src/layout/id.ts` parses, the bounds of times in seconds, and the
 /// names of node parts as a type.
 fn layouts() -> String {
@@ -59,7 +65,7 @@ fn layouts() -> String {
             }
         }
         rows.push(row);
-        let key = if name.contains('-') { format!("\"{name}\"") } else { name.to_owned() };
+        let key = key_of(name);
         let parts: Vec<String> = spec
             .fields
             .iter()
@@ -80,6 +86,17 @@ fn layouts() -> String {
         IN_SECONDS.end,
         IN_SECONDS.start
     )
+}
+
+/// The widths of the named layouts, in a file without other constants: esbuild inlines those only from files that have nothing else.
+fn layout_bits() -> String {
+    let mut text = format!("{HEADER}/** The bits of each named layout. @internal */\nexport const LAYOUT_BITS = {{\n");
+    for name in Layout::names() {
+        let Ok(layout) = Layout::named(name) else { continue };
+        let _ = writeln!(text, "  {}: {},", key_of(name), layout.bits());
+    }
+    text.push_str("};\n");
+    text
 }
 
 /// The codes of each class as one string, because it is short and every bundle with the decoder carries it; and the codes that

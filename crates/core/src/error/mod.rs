@@ -266,7 +266,15 @@ impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.retry_after_ms() {
             0 => f.write_str(self.0.rule.hint()),
-            after_ms => write!(f, "Retry after {after_ms} ms."),
+            // As `retryText` in npm/frazil/src/base/errors.ts says it.
+            after_ms => {
+                let (unit_ms, unit) = match after_ms {
+                    0..120_000 => (1, "ms"),
+                    120_000..172_800_000 => (60_000, "minutes"),
+                    _ => (86_400_000, "days"),
+                };
+                write!(f, "Retry after {} {unit}.", after_ms.div_ceil(unit_ms))
+            }
         }
     }
 }

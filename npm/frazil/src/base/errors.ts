@@ -217,7 +217,7 @@ export const saidOf = (field: string, rule: string, shown: string): string =>
   // By a function, as above.
   /^must /.test(rule) ? `${field} ${rule.replace(/\n|$/, (end) => `, got ${shown}${end}`)}` : rule;
 
-/** The text of a refusal that ends by waiting: `said`, and a hint that begins with the time, rounded up. */
+/** The text of a refusal that ends by waiting: `said`, and a hint that begins with the time, rounded up, as the core says it. */
 function retryText(said = "", retryAfterMs: number): string {
   const [ms, unit] =
     retryAfterMs < 120_000 ? [1, "ms"] : retryAfterMs < 172_800_000 ? [60_000, "minutes"] : [86_400_000, "days"];

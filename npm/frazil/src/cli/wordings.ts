@@ -30,7 +30,8 @@ export const WORDINGS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** An option to pass, such as "pass another node, or a shorter dir". */
-const OPTION = /\b(pass|or) ((?:an?|another) (?:(?:shorter|earlier|later) )?)(dir|node|layout|epoch)(?:Ms)?\b(?! id)/gi;
+const OPTION =
+  /\b(pass|or|and) ((?:an?|another) (?:(?:shorter|earlier|later) )?)(dir|node|layout|epoch)(?:Ms)?\b(?! id)/gi;
 /** The option at fault, which comes first in the package's messages, where its parts have other names than on the command line. */
 const AT_FAULT: readonly (readonly [RegExp, string])[] = [
   [/^(dir|scope|node|layout|schema|database|prefix|incarnation|tag)(?= must )/, "--$1"],

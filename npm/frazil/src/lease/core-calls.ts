@@ -24,6 +24,8 @@ const ANSWERS: Answers = [CODES, RULES, SUBJECTS];
 /** What the holder needs to know. @internal */
 export interface HolderOptions {
   readonly store: LeaseStore;
+  /** The name of the store, in errors. */
+  readonly name: string;
   readonly scope: string;
   readonly windowMs: number;
   readonly owner: string;
@@ -130,11 +132,11 @@ export class LeaseCalls {
   }
 
   protected get context(): LeaseContext {
-    const { store, scope } = this.options;
+    const { name, scope } = this.options;
     return {
       ...this.options,
       layout: this.layout,
-      where: `in the ${store.name} store, scope ${JSON.stringify(scope)}`,
+      where: `in the ${name} store, scope ${JSON.stringify(scope)}`,
     };
   }
 

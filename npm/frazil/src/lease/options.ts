@@ -4,7 +4,7 @@ import { unknownKey } from "../base/option-keys.js";
 import { PackageRule } from "../base/package-rules.js";
 import { Rule } from "../generated/rules.js";
 import { signalOf } from "../generator/options.js";
-import { checkGiven, noStore } from "../stores/kit/argument-errors.js";
+import { checkGiven, nameOfStore, noStore } from "../stores/kit/argument-errors.js";
 import { isScope, MAX_OWNER_LENGTH } from "../stores/kit/limits.js";
 import type { LeaseStore } from "../stores/lease-store.js";
 import type { HolderOptions } from "./core-calls.js";
@@ -43,17 +43,18 @@ export const isStore = (store: unknown): store is LeaseStore =>
 
 export function checkedLease(store: unknown, options: unknown, host: LeaseHost): CheckedLease {
   if (!isStore(store)) throw noStore(store, PackageRule.A_STORE);
+  const name = nameOfStore(store);
   const given = checkGiven(options, host.known, NOT_LEASED) as Record<string, unknown>;
-  for (const name of NOT_LEASED.split(", ")) {
-    if (name in given)
+  for (const option of NOT_LEASED.split(", ")) {
+    if (option in given)
       throw configError(
         "INVALID_OPTION",
-        name,
-        given[name],
-        unknownKey("INVALID_OPTION", name, "It belongs to new Snowflake()."),
+        option,
+        given[option],
+        unknownKey("INVALID_OPTION", option, "It belongs to new Snowflake()."),
       );
   }
-  for (const [name, value] of Object.entries(host.defaults)) if (given[name] === undefined) given[name] = value;
+  for (const [option, value] of Object.entries(host.defaults)) if (given[option] === undefined) given[option] = value;
   const { scope, windowMs, node, owner = host.owner?.(), time, renew, signal, ...rest } = given;
   const invalid = (field: string, rule: string, max?: number) =>
     configError("INVALID_OPTION", field, given[field], rule, undefined, max);
@@ -65,6 +66,7 @@ export function checkedLease(store: unknown, options: unknown, host: LeaseHost):
   signalOf({ signal });
   const driven = {
     store,
+    name,
     scope,
     windowMs: windowMs as number,
     owner,

@@ -38,7 +38,7 @@ export interface Core {
 export interface HolderOptions {
   readonly core: Core;
   readonly store: SegmentStore;
-  /** The name of the store. */
+  /** The name of the store, in errors. */
   readonly name: string;
   readonly state: TagState;
   readonly tag: string;

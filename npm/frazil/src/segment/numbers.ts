@@ -11,7 +11,7 @@ import { listOf } from "../base/lists.js";
 import { PackageRule } from "../base/package-rules.js";
 import { Frame } from "../generated/abi.js";
 import { type AsyncOptions, signalOf } from "../generator/options.js";
-import { checkGiven, noStore } from "../stores/kit/argument-errors.js";
+import { checkGiven, nameOfStore, noStore } from "../stores/kit/argument-errors.js";
 import { checkTag } from "../stores/kit/limits.js";
 import type { SegmentStore } from "../stores/segment-store.js";
 import type { Core, HolderOptions, SegmentHolder, SegmentStats, TagState } from "./holder.js";
@@ -111,8 +111,7 @@ export class SegmentNumbers {
   constructor(store: SegmentStore, options: SegmentOptions, kind: SegmentKind) {
     if (typeof (store as SegmentStore | undefined)?.allocate !== "function")
       throw noStore(store, PackageRule.A_SEGMENT_STORE);
-    const { name } = store;
-    if (typeof name !== "string") throw configError("INVALID_ARGUMENT", "store.name", name, PackageRule.TEXT_STRING);
+    const name = nameOfStore(store);
     const given = checkGiven(options, OPTIONS) as Record<string, unknown>;
     const { tag, step = kind.step } = given;
     checkTag("INVALID_OPTION", tag);

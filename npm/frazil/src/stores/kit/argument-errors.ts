@@ -1,6 +1,8 @@
 /** How the errors of stores name an argument: never by its values, since a connection string contains a password. */
 import { type ConfigError, configError, type FrazilError, showName } from "../../base/errors.js";
 import { checkKeys } from "../../base/option-keys.js";
+import { fromOutside } from "../../base/outside-text.js";
+import { PackageRule } from "../../base/package-rules.js";
 import { articleOf, withoutValue } from "../../base/value-text.js";
 
 /** What a value is, without its text. */
@@ -52,6 +54,12 @@ export function noStore(store: unknown, rule: string): FrazilError {
   if (typeof name !== "string" || name === "") return configError("INVALID_ARGUMENT", "store", store, rule);
   const kind = typeof store !== "function" ? articleOf(name) : isClass(store) ? "the class" : "the function";
   return withoutValue("INVALID_ARGUMENT", "store", `${kind} ${showName(name)}`, rule);
+}
+
+/** The name of a store for errors. Read once, since timers make some of them, where a getter of the user must not throw. */
+export function nameOfStore({ name }: { readonly name: unknown }): string {
+  if (typeof name !== "string") throw configError("INVALID_ARGUMENT", "store.name", name, PackageRule.TEXT_STRING);
+  return fromOutside(name);
 }
 
 /** Whether a function was written as a class. */

@@ -47,7 +47,7 @@ export function onceFor(store: NamedStore, call: string, flags: string, layout?:
 export const notInitialised = (store: NamedStore, scope: string, place?: string, layout = "layout"): LeaseError =>
   new LeaseError(
     "STORE_NOT_INITIALISED",
-    `the ${store.name} store has no record of the scope "${scope}"${place === undefined ? "" : ` in ${fromOutside(place)}`}\n` +
+    `the ${fromOutside(store.name)} store has no record of the scope "${scope}"${place === undefined ? "" : ` in ${fromOutside(place)}`}\n` +
       "Check that this is the place of the other programs of the scope: a second record gives out the same node ids. If the scope is " +
       `new, ${onceFor(store, `init({ scope: "${scope}", ${layout} })`, `--scope ${scope}`, layout)}. If the store has lost the ` +
       `record, restore it and call fence({ scope: "${scope}" }): an empty store and a lost one look the same, and IDs would repeat.`,
