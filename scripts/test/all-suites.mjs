@@ -3,11 +3,14 @@ import { OTHER_SYSTEMS, rustTarget } from "../setup.mjs";
 import { root, run } from "../shell.mjs";
 import {
   browser,
+  cryptography,
   denier,
   etcd,
   faketime,
   fileSystems,
   fuzzer,
+  go,
+  java,
   mariadb,
   miri,
   orms,
@@ -244,6 +247,12 @@ export const ALL_SUITES = [
   store("sqlite"),
   store("durable-object"),
   store("d1"),
+  {
+    name: "public-languages",
+    waits: true,
+    requires: [runtimes, postgres, cryptography, go, java],
+    ...testsOf("public/languages"),
+  },
   {
     name: "migrating",
     waits: true,
