@@ -102,6 +102,6 @@ rules! {
     KeyText = 54, "must be a key of `npx frazil key new`, or 16 random bytes", "Passphrases, hexadecimal and base64 are refused.";
     KeyChecksum = 55, "must have the checksum of its digits", "Was a character lost or changed?";
     KindSyntax = 56, "must have 1 to 63 of a-z and _, with a letter at each end";
-    SealedText = 57, "must be made with this key, for this kind and layout", "To open old texts, keep their key.";
+    SealedText = 57, "must be made with a key of this kind, for this layout", "Texts open only as long as their key is kept.";
     ShortSlot = 58, "must have the slot {max}", "Each slot has its own key.";
 }

@@ -1,5 +1,6 @@
 //! Keys: their texts, their fingerprints, and the keys derived from them.
 
+use alloc::borrow::ToOwned;
 use alloc::string::String;
 
 use super::cipher::{cmac, wipe};
@@ -13,6 +14,8 @@ const TAG: &str = "frazilkey_";
 const KEY_DIGITS: usize = 22;
 /// The digits of its checksum: 62^5 < 2^32 < 62^6.
 const CHECKSUM_DIGITS: usize = 6;
+/// The length of the text of a key.
+pub(crate) const KEY_WIDTH: usize = TAG.len() + KEY_DIGITS + CHECKSUM_DIGITS;
 
 /// What a key is derived for. Different purposes and kinds have unrelated keys.
 ///
@@ -96,16 +99,16 @@ impl Key {
     /// The text of the key. Whoever has it can read and make all texts of IDs.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let mut digits = [0; KEY_DIGITS + CHECKSUM_DIGITS];
-        self.write_digits(&mut digits);
-        let mut text = String::with_capacity(TAG.len() + digits.len());
-        text.push_str(TAG);
-        text.push_str(core::str::from_utf8(&digits).unwrap_or_default());
-        wipe(&mut digits);
+        let mut room = [0; KEY_WIDTH];
+        self.write_text(&mut room);
+        let text = core::str::from_utf8(&room).unwrap_or_default().to_owned();
+        wipe(&mut room);
         text
     }
 
-    fn write_digits(&self, digits: &mut [u8; KEY_DIGITS + CHECKSUM_DIGITS]) {
+    pub(crate) fn write_text(&self, room: &mut [u8; KEY_WIDTH]) {
+        let (tag, digits) = room.split_at_mut(TAG.len());
+        tag.copy_from_slice(TAG.as_bytes());
         let (key, checksum) = digits.split_at_mut(KEY_DIGITS);
         write(limbs_of(&self.0), key);
         write([0, 0, 0, self.checksum()], checksum);

@@ -26,6 +26,8 @@ mod refusal;
 mod sealed;
 mod short;
 
+#[cfg(feature = "abi")]
+pub(crate) use key::KEY_WIDTH;
 pub use key::{Derivation, Key};
 #[cfg(feature = "abi")]
 pub(crate) use opened::Opened;

@@ -18,8 +18,9 @@ pub(crate) struct Opened {
 impl Opened {
     #[inline(never)]
     pub(crate) fn new(key: &Key, kind: &[u8], max_id: u64, slot: Option<u32>) -> Checked<Self> {
-        if slot > Some(short::last_slot(max_id)) {
-            return Err(Refusal::new(Rule::WholeNumber));
+        let last_slot = short::last_slot(max_id);
+        if slot > Some(last_slot.into()) {
+            return Err(Refusal::at(Rule::WholeNumber, last_slot.into()));
         }
         let mut derived = key.derive_bytes(if slot.is_some() { Derivation::Short } else { Derivation::Sealed }, kind)?;
         let opened = Self { cipher: Cipher::new(&derived), max_id, slot };
@@ -67,7 +68,7 @@ impl Opened {
 
     /// The rule of a slot names the slot, and that of a length the width.
     fn text_error(&self, refusal: Refusal) -> Error {
-        let slot = self.slot.filter(|_| refusal.position.is_none());
+        let slot = self.slot.filter(|_| refusal.number.is_none());
         refusal.of_text(slot.map_or(self.width() as u64, u64::from))
     }
 }

@@ -55,7 +55,7 @@ impl Network {
 }
 
 /// The last slot: 62^11 / 2^63 is 5.6, and 62^11 / 2^64 is 2.8.
-pub(super) const fn last_slot(max_id: u64) -> u32 {
+pub(super) const fn last_slot(max_id: u64) -> u8 {
     if max_id >> 63 == 0 { 4 } else { 1 }
 }
 
@@ -133,9 +133,8 @@ impl Short {
     /// # Errors
     /// `INVALID_OPTION` for a kind that [`Key::derive`] refuses, and for another slot.
     pub fn new(key: &Key, kind: &str, layout: &Layout, slot: u32) -> Result<Self> {
-        let max_id = layout.max_id();
-        let opened = Opened::new(key, kind.as_bytes(), max_id, Some(slot));
-        opened.map(Self).map_err(|refusal| refusal.of(slot.into(), last_slot(max_id).into()))
+        let opened = Opened::new(key, kind.as_bytes(), layout.max_id(), Some(slot));
+        opened.map(Self).map_err(|refusal| refusal.of(slot.into(), 0))
     }
 
     /// The text of an ID.
