@@ -4,12 +4,14 @@
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
 import * as layoutOnly from "frazil/layout";
+import * as publicForms from "frazil/public";
 import { manualClock, seededIds } from "frazil/testing";
 import * as text from "frazil/text";
 import errorCases from "../../crates/core/vectors/errors.json";
 import generation from "../../crates/core/vectors/generation.json";
 import ids from "../../crates/core/vectors/ids.json";
 import layouts from "../../crates/core/vectors/layouts.json";
+import publicCases from "../../crates/core/vectors/public.json";
 import ranges from "../../crates/core/vectors/ranges.json";
 import segmentCases from "../../crates/core/vectors/segments.json";
 import texts from "../../crates/core/vectors/text.json";
@@ -27,6 +29,7 @@ import {
   checkSegments,
   checkText,
 } from "../vectors/check.mjs";
+import { checkPublic } from "../vectors/check-public.mjs";
 
 const { FrazilError, Snowflake } = frazil;
 const slot = { ...frame, ...frame.Frame, ...frame.Slot };
@@ -48,6 +51,7 @@ export function checkVectors() {
     generation: checkGeneration(boundary, generation),
     errors: checkErrors(boundary, errorCases),
     segments: checkSegments(boundary, segmentCases),
+    public: checkPublic(publicForms, publicCases),
     text: checkText(text, texts),
     "frazil/decode": checkDecoder(decoder, layouts, ids),
   };
