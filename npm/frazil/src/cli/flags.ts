@@ -81,7 +81,7 @@ const TABLE = {
   "key-env": { value: "NAME", multiple: true, help: "the same from environment variables" },
   column: {
     value: "NAME|N",
-    help: "on standard input: a column of CSV, or between tabs, by its name in the first row or, without such a row,\nby its number from 1. It alone is replaced",
+    help: "on standard input: a column of CSV, or between tabs, by its name in the first row or, without\nsuch a row, by its number from 1. It alone is replaced",
   },
   json: { help: "print one JSON value a line, for programs; IDs are text" },
   help: { short: "h", help: "show the help of the command" },
