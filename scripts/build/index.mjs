@@ -39,6 +39,8 @@ const WASM_MODULES = {
   "frazil.wasm": [],
   "segment.wasm": ["abi", "frame", "release", "segment"],
 };
+/** That of public IDs, which is built from a crate of its own. */
+const PUBLIC_MODULE = "public.wasm";
 
 function digest(paths) {
   const hash = createHash("sha256");
@@ -72,14 +74,15 @@ function buildAddon() {
   copyFileSync(`${target}/release/${PLATFORM_HERE.built}`, `${root}npm/${PLATFORM_HERE.name}/frazil.node`);
 }
 
-function buildWasm() {
+/** Builds a crate as one module or several. */
+function buildWasm(crate, modules, flags) {
   const triple = "wasm32-unknown-unknown";
   // Not `cargo build`, which would also make the library that the tests use: Cargo optimises a module together with its libraries (LTO)
   // only if it is not a library as well.
-  const what = ["-p", "frazil-wasm", "--crate-type", "cdylib", "--target", triple, "--profile", "release-wasm"];
-  run("cargo", ["rustc", "--locked", "--quiet", ...what], { env: releaseEnvironment() });
-  const built = `${target}/${triple}/release-wasm/frazil_wasm.wasm`;
-  for (const [file, exports] of Object.entries(WASM_MODULES)) {
+  const what = ["-p", crate, "--crate-type", "cdylib", "--target", triple, "--profile", "release-wasm"];
+  run("cargo", ["rustc", "--locked", "--quiet", ...what], { env: releaseEnvironment(flags) });
+  const built = `${target}/${triple}/release-wasm/${crate.replaceAll("-", "_")}.wasm`;
+  for (const [file, exports] of Object.entries(modules)) {
     const module = `${frazil}/build/${file}`;
     run("cargo", ["run", "--locked", "--quiet", "-p", "xtask", "--", "module", built, module, ...exports]);
     optimise(module);
@@ -181,7 +184,8 @@ async function buildPackage() {
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  for (const file of Object.keys(WASM_MODULES)) copyFileSync(`${frazil}/build/${file}`, `${dist}/${file}`);
+  for (const file of [...Object.keys(WASM_MODULES), PUBLIC_MODULE])
+    copyFileSync(`${frazil}/build/${file}`, `${dist}/${file}`);
   // `binding/wasm-text.ts` in CommonJS. It is loaded late, perhaps after a program has changed what all objects inherit. esbuild's
   // helpers for exports would break then.
   const text = readFileSync(`${dist}/frazil.wasm`, "base64");
@@ -201,6 +205,7 @@ async function buildPackage() {
       mainFields: ["module", "main"],
       alias: {
         ...(binding && { "#binding": `${frazil}/src/core/binding/${binding}.ts` }),
+        "#public": `${frazil}/src/public/binding/${binding ?? "inline"}.ts`,
         "#decoding": `${frazil}/src/layout/${binding === "node" ? "fast" : "small"}.ts`,
       },
       plugins: [sharing(bundle)],
@@ -285,7 +290,19 @@ export async function build() {
     "building the WebAssembly module",
     [...rust, "crates/wasm", "crates/xtask", "package-lock.json"],
     wasm,
-    buildWasm,
+    () => buildWasm("frazil-wasm", WASM_MODULES),
+  );
+  await cached(
+    "building the WebAssembly module of public IDs",
+    [...rust, "crates/wasm-public", "crates/xtask", "package-lock.json"],
+    [`npm/frazil/build/${PUBLIC_MODULE}`],
+    () =>
+      buildWasm("frazil-wasm-public", { [PUBLIC_MODULE]: [] }, [
+        "--cfg",
+        'aes_backend_soft="compact"',
+        "--cfg",
+        'cpubits="32"',
+      ]),
   );
   const sources = [
     "npm/frazil/package.json",

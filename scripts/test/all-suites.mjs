@@ -3,11 +3,14 @@ import { OTHER_SYSTEMS, rustTarget } from "../setup.mjs";
 import { root, run } from "../shell.mjs";
 import {
   browser,
+  cryptography,
   denier,
   etcd,
   faketime,
   fileSystems,
   fuzzer,
+  go,
+  java,
   mariadb,
   miri,
   orms,
@@ -64,7 +67,7 @@ async function lintRust() {
   clippy("-p", "frazil-napi", "--all-targets", ...strict);
   clippy("-p", "frazil-no-panic", ...strict);
   clippy("-p", "frazil-instructions", "--all-features", ...strict);
-  clippy("-p", "frazil-wasm", ...WASM_TARGET, ...strict);
+  for (const name of ["frazil-wasm", "frazil-wasm-public"]) clippy("-p", name, ...WASM_TARGET, ...strict);
   clippy("-p", "frazil-wasm", "--tests", "--features", "std", ...WASM_TARGET, ...strict);
 }
 
@@ -244,6 +247,12 @@ export const ALL_SUITES = [
   store("sqlite"),
   store("durable-object"),
   store("d1"),
+  {
+    name: "public-languages",
+    waits: true,
+    requires: [runtimes, postgres, cryptography, go, java],
+    ...testsOf("public/languages"),
+  },
   {
     name: "migrating",
     waits: true,

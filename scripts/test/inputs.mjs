@@ -109,6 +109,7 @@ const OF_SUITE = {
   packaging: [...PACKED, ".ci", ".github", "tests-js/types", "tests-js/consumers", "biome.jsonc", ".gitignore"],
   workers: [...WITH_SERVERS, "tests-js/workers", "tests-js/transport", "docs/guides/workers.md"],
   stores: [...STORES, "tests-js/cli/cli.mjs"],
+  "public-languages": [...WITH_SERVERS, "tests-js/public/languages", "docs/guides/public-ids.md"],
   migrating: MIGRATING,
   serverless: [...WITH_SERVERS, "tests-js/lease", "docs/guides/serverless.md"],
   nemesis: [...WITH_SERVERS, "tests-js/lease"],

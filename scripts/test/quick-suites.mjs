@@ -16,7 +16,15 @@ import {
 /** The rooms of the package whose tests run on both backends. */
 const ROOMS = ["base", "core", "generator"];
 /** Those that are the same on each backend, as are these files of the others: they run once. */
-const ROOMS_ONCE = ["layout", "likely", "testing", "text", "transport/transport.test.mjs", "typed"];
+const ROOMS_ONCE = [
+  "layout",
+  "likely",
+  "public/public.test.mjs",
+  "testing",
+  "text",
+  "transport/transport.test.mjs",
+  "typed",
+];
 const ONCE = [
   "base/clock.test.mjs",
   // `base/bad-input.test.mjs` compares error texts on both backends.

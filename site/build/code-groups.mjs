@@ -9,7 +9,8 @@ const MANAGERS = {
 };
 const INSTALL = /^```sh\n((?:npm install [^\n-]+\n)(?:npx .*\n)*)```$/gm;
 /** Programs after a comment, each with its title in the first line. */
-const PROGRAMS = /^<!-- tabs -->\n((?:\n?```js\n\/\/ .*\n[\s\S]*?^```\n)+)/gm;
+const PROGRAMS = /^<!-- tabs -->\n((?:\n?```\w+\n(?:\/\/|#|--) .*\n[\s\S]*?^```\n)+)/gm;
+const PROGRAM = /```(\w+)\n\S+ (.*)\n([\s\S]*?)^```$/gm;
 
 const group = (blocks) =>
   `::: code-group\n\n${blocks.map(([language, title, code]) => `\`\`\`${language} [${title}]\n${code}\`\`\`\n`).join("\n")}\n:::\n`;
@@ -25,8 +26,4 @@ const ofManagers = (commands) =>
 export const withCodeGroups = (text) =>
   text
     .replaceAll(INSTALL, (_, commands) => group(ofManagers(commands)))
-    .replaceAll(PROGRAMS, (_, programs) =>
-      group(
-        [...programs.matchAll(/```js\n\/\/ (.*)\n([\s\S]*?)^```$/gm)].map(([, title, code]) => ["js", title, code]),
-      ),
-    );
+    .replaceAll(PROGRAMS, (_, programs) => group([...programs.matchAll(PROGRAM)].map(([, ...program]) => program)));

@@ -4,6 +4,7 @@
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
 import * as layoutOnly from "frazil/layout";
+import * as publicForms from "frazil/public";
 import { manualClock, seededIds } from "frazil/testing";
 import * as text from "frazil/text";
 import { anyId, defineId } from "frazil/typed";
@@ -11,6 +12,7 @@ import errorCases from "../../crates/core/vectors/errors.json";
 import generation from "../../crates/core/vectors/generation.json";
 import ids from "../../crates/core/vectors/ids.json";
 import layouts from "../../crates/core/vectors/layouts.json";
+import publicCases from "../../crates/core/vectors/public.json";
 import ranges from "../../crates/core/vectors/ranges.json";
 import segmentCases from "../../crates/core/vectors/segments.json";
 import texts from "../../crates/core/vectors/text.json";
@@ -28,6 +30,7 @@ import {
   checkSegments,
   checkText,
 } from "../vectors/check.mjs";
+import { checkPublic } from "../vectors/check-public.mjs";
 
 const { FrazilError, Snowflake } = frazil;
 const slot = { ...frame, ...frame.Frame, ...frame.Slot };
@@ -49,6 +52,7 @@ export function checkVectors() {
     generation: checkGeneration(boundary, generation),
     errors: checkErrors(boundary, errorCases),
     segments: checkSegments(boundary, segmentCases),
+    public: checkPublic(publicForms, publicCases),
     text: checkText(text, texts),
     "frazil/decode": checkDecoder(decoder, layouts, ids),
     "frazil/typed": checkTyped(texts),

@@ -3,7 +3,7 @@
 // throws one error that lists all failures.
 
 /** Runs cases and collects the failures. */
-class Cases {
+export class Cases {
   #failures = [];
   count = 0;
 
@@ -25,7 +25,7 @@ class Cases {
   }
 }
 
-function equal(actual, expected, what) {
+export function equal(actual, expected, what) {
   const [a, b] = [actual, expected].map((value) => (typeof value === "bigint" ? `${value}n` : JSON.stringify(value)));
   if (a !== b) throw new Error(`${what} is ${a}, expected ${b}`);
 }
@@ -33,7 +33,7 @@ function equal(actual, expected, what) {
 /**
  * Checks that a call is refused with the code, field and rule of the vector, as far as the vector has them. Returns the error.
  */
-function refused(expected, call) {
+export function refused(expected, call) {
   let error;
   try {
     const result = call();

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
+import * as publicForms from "frazil/public";
 import * as text from "frazil/text";
 import {
   checkDecoder,
@@ -15,6 +16,7 @@ import {
   checkSegments,
   checkText,
 } from "./check.mjs";
+import { checkPublic } from "./check-public.mjs";
 import { errors, segment, slot } from "./generated-tables.mjs";
 
 const folder = new URL("../../crates/core/vectors/", import.meta.url);
@@ -44,6 +46,7 @@ test("generation", (t) => {
 test("errors", (t) => {
   t.diagnostic(`${checkErrors({ ...frazil, slot, errors, port: port() }, vectors("errors"))} cases`);
 });
+test("public", (t) => t.diagnostic(`${checkPublic(publicForms, vectors("public"))} cases`));
 test("text", (t) => t.diagnostic(`${checkText(text, vectors("text"))} cases`));
 test("segments", (t) => {
   t.diagnostic(`${checkSegments({ slot, segment, port: port() }, vectors("segments"))} cases`);
@@ -67,6 +70,17 @@ test("the checkers detect a wrong vector", () => {
   const { segments } = vectors("segments");
   segments.find(({ counts }) => counts.length > 2).counts[2]++;
   assert.throws(() => checkSegments({ slot, segment, port: port() }, { segments }), /1 of \d+ cases failed/);
+  for (const spoil of [
+    (cases) => (cases.sealed[0].text = cases.sealed[1].text),
+    (cases) => (cases.short[0].id = "1"),
+    (cases) => (cases.refusedSealed[0].text = cases.sealed[0].text),
+    (cases) => (cases.keys[0].fingerprint = cases.keys[1].fingerprint),
+    (cases) => (cases.refusedKeys[0].text = cases.keys[0].text),
+  ]) {
+    const cases = vectors("public");
+    spoil(cases);
+    assert.throws(() => checkPublic(publicForms, cases), /[12] of \d+ cases failed/);
+  }
   for (const spoil of [
     (texts) => (texts.refused[0].position = 1),
     (texts) => (texts.refused[0].text = texts.ids[0].fixed.hex),

@@ -34,6 +34,8 @@ pub mod error;
 pub mod layout;
 pub mod lease;
 pub mod mint;
+#[cfg(feature = "public")]
+pub mod public;
 pub mod segment;
 pub mod text;
 

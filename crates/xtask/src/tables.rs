@@ -11,6 +11,7 @@ use frazil::layout::FieldKind;
 use frazil::{Code, Layout};
 
 mod abi;
+mod public;
 mod text;
 
 use text::{CLASSES, HEADER, constant_name};
@@ -31,6 +32,7 @@ pub(crate) fn files() -> Vec<GeneratedFile> {
         GeneratedFile { path: "npm/frazil/src/generated/native.ts", text: abi::native() },
         GeneratedFile { path: "npm/frazil/src/generated/lease.ts", text: abi::lease() },
         GeneratedFile { path: "npm/frazil/src/generated/segment.ts", text: abi::segment() },
+        GeneratedFile { path: "npm/frazil/src/generated/public.ts", text: public::rules() },
     ]
 }
 

@@ -25,6 +25,8 @@ mod line_slots;
 #[cfg(feature = "std")]
 mod local;
 mod opening;
+#[cfg(feature = "public")]
+mod public;
 mod reservation;
 mod segment;
 mod slots;
@@ -39,6 +41,8 @@ pub use lease::{
 #[cfg(feature = "std")]
 pub use local::{LocalOpened, LocalOpening, LocalRequest, LocalState, is_scope};
 pub use opening::{IN_SECONDS, KINDS, MAX_WAIT_MS};
+#[cfg(feature = "public")]
+pub use public::{KIND_AT, PublicFrame};
 pub use segment::{SEGMENT_CALLS, SEGMENT_REQUESTS, segment_call, segment_request};
 pub use slots::{NUMBERS, SLOTS, slot};
 pub use version::ABI;

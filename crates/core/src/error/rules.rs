@@ -99,4 +99,9 @@ rules! {
     CountReach = 52, "must be at most {max}", "The lead and the wait (maxWaitMs, or maxAsyncWaitMs with await) give no more at once.";
     #[cfg(feature = "abi")]
     KnownStart = 53, "must be \"zero\", \"random\" or \"wrap\"";
+    KeyText = 54, "must be a key of `npx frazil key new`, or 16 random bytes", "Passphrases, hexadecimal and base64 are refused.";
+    KeyChecksum = 55, "must have the checksum of its digits", "Was a character lost or changed?";
+    KindSyntax = 56, "must have 1 to 63 of a-z and _, with a letter at each end";
+    SealedText = 57, "must be made with a key of this kind, for this layout", "Texts open only as long as their key is kept.";
+    ShortSlot = 58, "must have the slot {max}", "Each slot has its own key.";
 }

@@ -59,4 +59,7 @@ subjects! {
     AcceptUnprovenPlatform = 31, "accept_unproven_platform";
     From = 32, "from";
     To = 33, "to";
+    Key = 34, "key";
+    Kind = 35, "kind";
+    Slot = 36, "slot";
 }

@@ -31,5 +31,10 @@ export enum PackageRule {
   ID_TIME = 'must be "wall" or "store"',
   RENEWAL = 'must be "timer" or "calls"',
   WINDOW_MAX = "must be at most {max}, the longest window of the scope\nThe scope has it from init({ windowMaxMs }).",
+  A_LAYOUT = "must be a layout, or the name of one",
+  PUBLIC_FORM = 'must be "sealed" or "short"',
+  KEYS = "must be a list of at least one key\nMake one: npx frazil key new.",
+  SLOT_KEY = "must be { slot, key }",
+  OTHER_SLOT = "must differ from the slots of the other keys",
   SAME_GRANT = "must be that of the request",
 }

@@ -16,7 +16,7 @@ export interface IdSource {
 export interface PublicForm {
     readonly kind: string;
     readonly form: string;
-    readonly layout: LayoutFields;
+    readonly layout: LayoutName | LayoutFields;
     encode(id: bigint): string;
     decode(text: string): bigint;
 }

@@ -4,7 +4,7 @@ import type { Binding } from "../boundary.js";
 import { MARK_VARIABLE, type MarkHost, mark } from "./backend-marks.js";
 import { forcedBackend } from "./forced-backend.js";
 import { isWorkerThread } from "./threads.js";
-import { bindExports, checkByteOrder, instanceOf } from "./wasm.js";
+import { bindExports, bytesOf, checkByteOrder, instanceOf } from "./wasm.js";
 import { wasmText } from "./wasm-text.js";
 
 /** The part of the global object that is read here. */
@@ -32,9 +32,6 @@ const REMEDY =
 /** The text of a refusal if this entry is the wrong one. */
 export const wrongEntry = (): string => (isServer() ? `This is the entry of frazil for browsers. ${REMEDY}` : "");
 
-/** The bytes of the module. */
-const wasmBytes = () => Uint8Array.from(atob(wasmText), (character) => character.charCodeAt(0));
-
 /**
  * Warns in Node and Bun, where the addon would be expected.
  *
@@ -51,7 +48,7 @@ export function load(): Binding {
     );
   const binding = bindExports(() => {
     checkByteOrder();
-    return instanceOf(new WebAssembly.Module(wasmBytes()));
+    return instanceOf(new WebAssembly.Module(bytesOf(wasmText)));
   }, "A page allows it with script-src 'wasm-unsafe-eval'.");
   if (isServer() && forced === undefined)
     globalThis.process?.emitWarning("frazil runs on WebAssembly, because this is its entry for browsers, in Node", {

@@ -20,18 +20,22 @@ export const wasmUnavailable = (cause: unknown, reasons = String(cause), hint = 
 
 const CALLS = "open release admit reserve health lease ceiling segment";
 
-/** The exports of a new instance. The module has no imports: see `crates/xtask/src/module.rs`. */
-export const instanceOf = (module: WebAssembly.Module): Exports =>
-  new WebAssembly.Instance(module).exports as unknown as Exports;
+/** The bytes of a module from base64 text. */
+export const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+
+/** The exports of a new instance. The modules have no imports: see `crates/xtask/src/module.rs`. */
+export const instanceOf = <E = Exports>(module: WebAssembly.Module): E =>
+  new WebAssembly.Instance(module).exports as unknown as E;
 
 /** The result of importing a module in workerd. */
-export type ImportedModule = { readonly default: WebAssembly.Module } | Exports;
+export type ImportedModule<E = Exports> = { readonly default: WebAssembly.Module } | E;
 
 /**
  * workerd and bundlers for it give the compiled module. Bundlers with the ES module integration of WebAssembly give the exports of an
  * instance. A function, because some of those refuse to build if they see that an imported name is missing.
  */
-export const exportsOf = (imported: ImportedModule): Exports =>
+export const exportsOf = <E extends { readonly memory: unknown } = Exports>(imported: ImportedModule<E>): E =>
   "memory" in imported ? imported : instanceOf(imported.default);
 
 /**

@@ -1,0 +1,223 @@
+//! Public IDs: the vectors of an independent implementation (`crates/reference/public.py`), and the properties of both forms for any ID,
+//! key, layout and text.
+//!
+//! `PROPTEST_CASES` sets the number of cases of each property. That the rounds suffice and permute is tested beside the code
+//! (`src/public/short.rs`).
+#![allow(clippy::unwrap_used, reason = "a property that cannot be set up has failed")]
+
+use frazil::error::Rule;
+use frazil::public::{Derivation, Key, Sealed, Short};
+use frazil::{Code, Error, Layout};
+use proptest::prelude::*;
+use serde_json::Value;
+
+mod vector_files;
+
+use vector_files::{cases, id, in_rust, read, whole};
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+fn bytes(value: &Value) -> [u8; 16] {
+    u128::from_str_radix(text(value), 16).unwrap().to_be_bytes()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn key(file: &Value, name: &Value) -> Key {
+    Key::from_bytes(bytes(&cases(file, "keys").iter().find(|key| key["name"] == *name).unwrap()["key"]))
+}
+
+/// Either form, with the keys of a case.
+enum Ids {
+    Sealed(Vec<Sealed>),
+    Short(Vec<Short>),
+}
+
+impl Ids {
+    fn new(file: &Value, case: &Value) -> Self {
+        let (kind, layout) = (text(&case["kind"]), Layout::named(text(&case["layout"])).unwrap());
+        let keys = case["keys"].as_array().unwrap();
+        if keys[0].is_string() {
+            return Self::Sealed(keys.iter().map(|name| Sealed::new(&key(file, name), kind, &layout).unwrap()).collect());
+        }
+        let short = |named: &Value| {
+            let slot = u32::try_from(whole(&named["slot"])).unwrap();
+            Short::new(&key(file, &named["key"]), kind, &layout, slot).unwrap()
+        };
+        Self::Short(keys.iter().map(short).collect())
+    }
+
+    fn decode(&self, text: &str) -> Vec<Result<u64, Error>> {
+        match self {
+            Self::Sealed(keys) => keys.iter().map(|key| key.decode(text)).collect(),
+            Self::Short(keys) => keys.iter().map(|key| key.decode(text)).collect(),
+        }
+    }
+}
+
+#[test]
+fn keys_their_texts_and_fingerprints_are_those_of_the_vectors() {
+    let file = read("public");
+    for case in cases(&file, "keys") {
+        let key = Key::from_bytes(bytes(&case["key"]));
+        assert_eq!(key.to_text(), text(&case["text"]));
+        assert_eq!(hexadecimal(&key.fingerprint()), text(&case["fingerprint"]));
+        let parsed = Key::parse(text(&case["text"])).unwrap();
+        assert_eq!(parsed.derive(Derivation::Sealed, "a"), key.derive(Derivation::Sealed, "a"));
+    }
+    for case in cases(&file, "refusedKeys").iter().filter(|case| in_rust(case)) {
+        let error = Key::parse(text(&case["text"])).err().unwrap();
+        let is_checksum = error.rule() == Rule::KeyChecksum;
+        assert_eq!((error.code(), error.field()), (Code::InvalidOption, "key"), "{case}");
+        // A checksum of more than 32 bits is no number of the right length.
+        assert!(is_checksum == (case["why"] == "checksum") || text(&case["name"]).starts_with("2^32"), "{case}: {error}");
+        assert!(!error.to_string().contains("4MHT"), "{error}");
+    }
+}
+
+#[test]
+fn derived_keys_are_those_of_the_vectors() {
+    let file = read("public");
+    for case in cases(&file, "derived") {
+        let key = key(&file, &case["key"]);
+        let purposes = [Derivation::Sealed, Derivation::Short, Derivation::Fingerprint];
+        let purpose = *purposes.iter().find(|purpose| purpose.label() == text(&case["label"])).unwrap();
+        let derived = match purpose {
+            Derivation::Fingerprint => hexadecimal(&key.fingerprint()),
+            _ => hexadecimal(&key.derive(purpose, text(&case["kind"])).unwrap()),
+        };
+        assert!(text(&case["derived"]).starts_with(&derived), "{case}: {derived}");
+    }
+    let key = Key::from_bytes([1; 16]);
+    for kind in cases(&file, "kinds") {
+        assert!(key.derive(Derivation::Sealed, text(kind)).is_ok(), "{kind}");
+    }
+    for kind in cases(&file, "refusedKinds") {
+        let error = key.derive(Derivation::Short, text(kind)).unwrap_err();
+        assert_eq!((error.code(), error.field(), error.rule()), (Code::InvalidOption, "kind", Rule::KindSyntax), "{kind}");
+    }
+}
+
+#[test]
+fn both_forms_write_and_read_what_the_vectors_say() {
+    let file = read("public");
+    for case in cases(&file, "sealed") {
+        let layout = Layout::named(text(&case["layout"])).unwrap();
+        let ids = Sealed::new(&key(&file, &case["key"]), text(&case["kind"]), &layout).unwrap();
+        assert_eq!(ids.encode(id(&case["id"])).unwrap(), text(&case["text"]), "{case}");
+        assert_eq!(ids.decode(text(&case["text"])), Ok(id(&case["id"])), "{case}");
+    }
+    for case in cases(&file, "short") {
+        let (layout, slot) = (Layout::named(text(&case["layout"])).unwrap(), u32::try_from(whole(&case["slot"])).unwrap());
+        let ids = Short::new(&key(&file, &case["key"]), text(&case["kind"]), &layout, slot).unwrap();
+        assert_eq!(ids.encode(id(&case["id"])).unwrap(), text(&case["text"]), "{case}");
+        assert_eq!(ids.decode(text(&case["text"])), Ok(id(&case["id"])), "{case}");
+    }
+    for case in cases(&file, "rotated") {
+        let found: Vec<u64> = Ids::new(&file, case).decode(text(&case["text"])).into_iter().flatten().collect();
+        assert_eq!(found, [id(&case["id"])], "{case}");
+    }
+}
+
+#[test]
+fn what_the_vectors_refuse_is_refused_for_their_reason() {
+    let file = read("public");
+    for case in cases(&file, "refusedSealed").iter().chain(cases(&file, "refusedShort")).filter(|case| in_rust(case)) {
+        for result in Ids::new(&file, case).decode(text(&case["text"])) {
+            let error = result.expect_err(&case.to_string());
+            assert_eq!((error.code(), error.field()), (Code::InvalidText, "text"), "{case}");
+            let (why, rule) = (text(&case["why"]), error.rule());
+            let is_reason = match why {
+                // A letter outside ASCII has several bytes, so the text is too long or has a wrong byte before that.
+                "length" | "digit" => matches!(rule, Rule::TextLength | Rule::TextBase62),
+                "slot" => rule == Rule::ShortSlot,
+                _ => rule == Rule::SealedText,
+            };
+            assert!(is_reason && error.position().is_some() == matches!(why, "length" | "digit"), "{case}: {error}");
+        }
+    }
+}
+
+fn config() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(500);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+fn layout() -> impl Strategy<Value = Layout> {
+    let names: Vec<_> = Layout::names().collect();
+    prop::sample::select(names).prop_map(|name| Layout::named(name).unwrap())
+}
+
+/// IDs of every length of a layout, and its first and last ones.
+fn layout_and_id() -> impl Strategy<Value = (Layout, u64)> {
+    let number = prop_oneof![any::<u64>(), (any::<u64>(), 0..64_u32).prop_map(|(id, shift)| id >> shift)];
+    let place = prop_oneof![number, 0..3_u64, (0..3_u64).prop_map(|below| u64::MAX - below)];
+    (layout(), place).prop_map(|(layout, id)| {
+        let id = id & layout.max_id();
+        (layout, id)
+    })
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn an_id_has_one_text_of_each_form_which_opens_to_it_alone(
+        bytes: [u8; 16], other: [u8; 16], (layout, id) in layout_and_id(), slot in 0..5_u32
+    ) {
+        let key = Key::from_bytes(bytes);
+        let sealed = Sealed::new(&key, "user", &layout).unwrap();
+        let text = sealed.encode(id).unwrap();
+        prop_assert_eq!(text.len(), Sealed::WIDTH);
+        prop_assert_eq!(sealed.decode(&text), Ok(id));
+        let others = [(Key::from_bytes(other), "user"), (key.clone(), "org")];
+        for (key, kind) in others.iter().filter(|(_, kind)| *kind == "org" || bytes != other) {
+            prop_assert!(Sealed::new(key, kind, &layout).unwrap().decode(&text).is_err());
+        }
+        let has_slot = layout.max_id() >> 63 == 0 || slot < 2;
+        let short = Short::new(&key, "user", &layout, slot);
+        prop_assert_eq!(short.is_ok(), has_slot);
+        if let Ok(short) = short {
+            let text = short.encode(id).unwrap();
+            prop_assert_eq!(text.len(), Short::WIDTH);
+            prop_assert_eq!(short.decode(&text), Ok(id));
+            let other = Short::new(&key, "user", &layout, 1 - slot.min(1)).unwrap().decode(&text);
+            prop_assert_eq!(other.map_err(|error| error.rule()), Err(Rule::ShortSlot));
+        }
+    }
+
+    #[test]
+    fn an_id_outside_the_layout_is_refused(bytes: [u8; 16], layout in layout(), above: u64) {
+        prop_assume!(layout.max_id() < u64::MAX);
+        let id = layout.max_id().saturating_add(1).saturating_add(above);
+        let key = Key::from_bytes(bytes);
+        for error in [Sealed::new(&key, "user", &layout).unwrap().encode(id), Short::new(&key, "user", &layout, 0).unwrap().encode(id)] {
+            let error = error.unwrap_err();
+            prop_assert_eq!((error.code(), error.value()), (Code::InvalidId, Some(id.into())));
+        }
+    }
+
+    #[test]
+    fn a_text_that_was_changed_anywhere_is_refused(bytes: [u8; 16], id: u64, at in 0..22_usize, digit in "[0-9A-Za-z]") {
+        let ids = Sealed::new(&Key::from_bytes(bytes), "user", &Layout::named("discord").unwrap()).unwrap();
+        let mut text = ids.encode(id).unwrap();
+        prop_assume!(text[at..=at] != digit);
+        text.replace_range(at..=at, &digit);
+        prop_assert_eq!(ids.decode(&text).map_err(|error| error.rule()), Err(Rule::SealedText));
+    }
+
+    #[test]
+    fn any_text_is_refused_or_is_what_is_written(bytes: [u8; 16], text in prop_oneof!["[0-9A-Za-z]{11}", "[0-9A-Za-z]{22}", any::<String>()]) {
+        let (key, layout) = (Key::from_bytes(bytes), Layout::named("default").unwrap());
+        let (sealed, short) = (Sealed::new(&key, "user", &layout).unwrap(), Short::new(&key, "user", &layout, 0).unwrap());
+        prop_assert!(sealed.decode(&text).is_ok_and(|id| sealed.encode(id).unwrap() == text) || sealed.decode(&text).is_err());
+        prop_assert!(short.decode(&text).is_err() || short.encode(short.decode(&text).unwrap()).unwrap() == text);
+        if let Some(position) = sealed.decode(&text).err().and_then(|error| error.position()) {
+            prop_assert!(text.as_bytes()[..position.min(text.len())].is_ascii());
+        }
+    }
+}

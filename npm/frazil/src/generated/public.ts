@@ -1,0 +1,15 @@
+// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.
+
+import { Rule } from "./rules.js";
+
+/** The rules that the calls for public IDs answer with, by status. */
+export const RULES: { readonly [status: number]: Rule } = {
+  1: Rule.WHOLE_NUMBER,
+  29: Rule.TEXT_LENGTH,
+  35: Rule.TEXT_BASE62,
+  54: Rule.KEY_TEXT,
+  55: Rule.KEY_CHECKSUM,
+  56: Rule.KIND_SYNTAX,
+  57: Rule.SEALED_TEXT,
+  58: Rule.SHORT_SLOT,
+};

@@ -1,0 +1,108 @@
+/**
+ * The core's rules of public IDs: a WebAssembly module of their own, which has one frame and no other state. What a key became is bytes,
+ * which JavaScript keeps, and which the frame holds during a call (`crates/core/src/abi/public.rs`).
+ *
+ * * **No user code runs during a call**, so that all objects of a program can share the frame.
+ * * **A call that ends halfway** (a stack overflow) leaves nothing behind: the next one gets another instance.
+ */
+import { HINT, load } from "#public";
+import { copyIds, Ids, lengthOf } from "../base/arrays.js";
+import { wasmUnavailable } from "../core/binding/wasm.js";
+import type { Exports } from "./exports.js";
+
+/** Where something is in `text` of the frame: the kind before a key is opened, and the rest after. */
+export enum At {
+  FINGERPRINT = 0,
+  DERIVED = 8,
+  KEY = 24,
+  END = 62,
+  KIND = 64,
+}
+
+/** What a key became, for one kind, form and layout. Secret. */
+export type Opened = BigUint64Array;
+
+/** An instance with views of its frame. Its memory never grows. */
+interface Core {
+  readonly exports: Exports;
+  /** An ID; after a refusal the position in a text, or the last slot. */
+  readonly id: BigUint64Array;
+  readonly text: Uint8Array;
+  readonly opened: Opened;
+}
+
+/** The length of the frame's text. */
+const TEXT_BYTES = 128;
+
+let instance: Core | undefined;
+/** The key in the frame. */
+let current: Opened | undefined;
+
+/** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
+function connect(): Core {
+  try {
+    const exports = load();
+    const { buffer } = exports.memory;
+    const frame = exports.frame();
+    const openedAt = frame + 8 + TEXT_BYTES;
+    instance = {
+      exports,
+      id: new Ids(buffer, frame, 1),
+      text: new Uint8Array(buffer, frame + 8, TEXT_BYTES),
+      opened: new Ids(buffer, openedAt, exports.bytes() / 8),
+    };
+    return instance;
+  } catch (error) {
+    throw wasmUnavailable(error, undefined, HINT);
+  }
+}
+
+/** The instance. */
+export const core = (): Core => instance ?? connect();
+
+/** The instance, with a key in its frame. */
+export function coreWith(key: Opened): Core {
+  const found = core();
+  if (current !== key) {
+    current = undefined;
+    copyIds(key, 0, lengthOf(key), found.opened, 0);
+    current = key;
+  }
+  return found;
+}
+
+/** Makes a call of the module, and returns its status. */
+export function call(make: (a: number, b: number, c: number, d: number) => number, a = 0, b = 0, c = 0, d = 0): number {
+  try {
+    return make(a, b, c, d);
+  } catch (error) {
+    instance = undefined;
+    current = undefined;
+    throw error;
+  }
+}
+
+/** Opens the key in the frame: see `PublicFrame::open`. Returns the status. */
+export function open(key: number, kind: number, bits: number, slot: number): number {
+  current = undefined;
+  return call(core().exports.open, key, kind, bits, slot);
+}
+
+/** A copy of what the key in the frame became. */
+export function takeOpened(): Opened {
+  const { opened } = core();
+  const taken = new Ids(lengthOf(opened));
+  copyIds(opened, 0, lengthOf(opened), taken, 0);
+  return taken;
+}
+
+/** Writes characters into the frame, and returns how many. More than fit are no text, kind or key. Other than ASCII becomes 0. */
+export function write(given: string, at: number, room: number): number {
+  const { text } = core();
+  const length = Math.min(given.length, room);
+  for (let index = 0; index < length; index++) {
+    const code = given.charCodeAt(index);
+    text[at + index] = code < 128 ? code : 0;
+  }
+  return length;
+}
