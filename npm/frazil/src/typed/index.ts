@@ -31,7 +31,7 @@ export interface IdSource {
   readonly layout: LayoutFields;
 }
 
-/** A form of the program's own that hides the number: 22 characters, sealed with a key. */
+/** A form that hides the number: 22 characters, sealed with a key, as by `publicIds` of `frazil/public`. */
 export interface PublicForm {
   readonly kind: string;
   readonly form: string;
@@ -48,7 +48,7 @@ export interface IdOptions {
   readonly layout?: LayoutName | LayoutFields | undefined;
   /** A form of `frazil/text` whose alphabet has no `_`. Default: base 62. */
   readonly form?: FixedForm | undefined;
-  /** A sealed form instead, whose kind is the prefix. */
+  /** The sealed form of `frazil/public` instead, whose kind is the prefix. */
   readonly public?: PublicForm | undefined;
 }
 
