@@ -130,7 +130,7 @@ const OF_SUITE = {
     "tests-js/runtimes/chromium/browser.mjs",
     "tests-js/site",
   ],
-  cli: [...TESTS, "tests-js/cli", "docs/reference/cli.md"],
+  cli: [...TESTS, "tests-js/cli", "docs/reference/cli.md", "docs/guides/public-ids.md"],
   node22: RUNTIMES,
   bun: RUNTIMES,
   deno: RUNTIMES,

@@ -19,6 +19,7 @@ const ROOMS = ["base", "core", "generator"];
 const ROOMS_ONCE = [
   "layout",
   "likely",
+  "public/page.test.mjs",
   "public/public.test.mjs",
   "testing",
   "text",

@@ -1,7 +1,7 @@
 // Runs the command line as a shell does: a process, with pipes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -9,7 +9,10 @@ import { fileURLToPath } from "node:url";
 import { isLinuxX64Gnu as hasAddon } from "../../scripts/shell.mjs";
 
 export { hasAddon };
-export const COMMANDS = ["next", "decode", "convert", "range", "layouts", "plan", "doctor", "ddl", "fence"];
+export const COMMANDS = [
+  ...["next", "decode", "convert", "range", "layouts", "plan", "doctor", "ddl", "fence"],
+  ...["key", "seal", "open"],
+];
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 export const program = join(root, "npm/frazil/dist/cli.mjs");
 export const folder = mkdtempSync(join(tmpdir(), "frazil-cli-"));
@@ -19,7 +22,25 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const inherited = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|node_|frazil_|force_color|kubernetes)/i.test(name)),
 );
-export const environment = { ...inherited, XDG_STATE_HOME: join(folder, "state") };
+/** Independent answers, with keys. */
+export const vectors = JSON.parse(readFileSync(join(root, "crates/core/vectors/public.json"), "utf8"));
+const [{ text: key }] = vectors.keys;
+export const environment = { ...inherited, XDG_STATE_HOME: join(folder, "state"), ID_KEY: key };
+
+/** Rows by their values of some fields. */
+export function groupsOf(rows, ...fields) {
+  const groups = new Map();
+  for (const row of rows) {
+    const name = JSON.stringify(fields.map((field) => row[field]));
+    groups.set(name, [...(groups.get(name) ?? []), row]);
+  }
+  return [...groups.values()];
+}
+
+/** The files that the help, the hints and the page name. */
+writeFileSync(join(folder, "ids.txt"), "1541815603606036480\n");
+writeFileSync(join(folder, "id.key"), `${key}\n`, { mode: 0o600 });
+writeFileSync(join(folder, "users.csv"), 'at,user,note\n1,usr_0LrCR3y82ZiHd1GYZNR3XN,"a, b"\n');
 
 /** What only a program can do, in a message for a person. */
 export const CALLS =
@@ -62,3 +83,8 @@ export async function shell(line) {
   const [stdout, stderr, codes] = await Promise.all([text(child.stdout), text(child.stderr), text(child.stdio[3])]);
   return { stdout, stderr, codes: codes.trim().split(" ").map(Number) };
 }
+
+/** Runs a command in a terminal. Returns what the terminal shows. */
+export const inTerminal = (command) =>
+  shell(`script -qec '${command.replace("frazil", `"${process.execPath}" "${program}"`)}' /dev/null`);
+export const hasScript = (await shell("command -v script")).codes[0] === 0;

@@ -1,9 +1,9 @@
 // The command lines of docs/reference/cli.md give the output on the page.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { COMMANDS, folder, hasAddon, root, shell } from "./cli.mjs";
+import { COMMANDS, hasAddon, root, shell } from "./cli.mjs";
 
 const page = readFileSync(join(root, "docs/reference/cli.md"), "utf8");
 const blocks = [...page.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?/gs)].map(([, lines, text]) => ({
@@ -11,11 +11,9 @@ const blocks = [...page.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?/gs)]
   text,
 }));
 
-writeFileSync(join(folder, "ids.txt"), "1541815603606036480\n");
-
-test("the page has the command lines of every command but ddl, layouts and plan, which print their own text", () => {
+test("the page has the command lines of every command but ddl, fence, layouts and plan, which print their own text", () => {
   const used = new Set(blocks.flatMap(({ lines }) => lines.map((line) => /npx frazil (\w+)/.exec(line)[1])));
-  assert.deepEqual([...used].sort(), ["convert", "decode", "doctor", "next", "range"]);
+  assert.deepEqual([...used].sort(), ["convert", "decode", "doctor", "key", "next", "open", "range", "seal"]);
   assert.equal(blocks.filter(({ text }) => text !== undefined).length, 3);
 });
 
@@ -49,5 +47,15 @@ test("each example of the help runs, and prints what stands beside it", {
     const { stdout, stderr, codes } = await shell(command);
     assert.deepEqual([stderr, codes, stdout === ""], ["", [0], false], command);
     if (/^\w{8,}$/.test(does)) assert.equal(stdout, `${does}\n`, command);
+  }
+});
+
+test("each command of docs/guides/public-ids.md runs, and prints one line", async () => {
+  const guide = readFileSync(join(root, "docs/guides/public-ids.md"), "utf8");
+  const commands = new Set(Array.from(guide.matchAll(/npx (frazil key [^`\n]+)/g), ([, command]) => command));
+  assert.deepEqual([...commands].map((command) => command.split(" ")[2]).sort(), ["derive", "fingerprint", "new"]);
+  for (const command of commands) {
+    const { stdout, stderr, codes } = await shell(command);
+    assert.deepEqual([/^\w+\n$/.test(stdout), stderr, codes], [true, "", [0]], command);
   }
 });

@@ -1,8 +1,7 @@
 // The help, and what is said about mistakes. `node tests-js/cli/snapshot.mjs --update` writes what is said now.
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { COMMANDS, folder, frazil } from "./cli.mjs";
+import { COMMANDS, frazil } from "./cli.mjs";
 
 export const FILE = fileURLToPath(new URL("snapshot.txt", import.meta.url));
 
@@ -97,6 +96,26 @@ export const COMMAND_LINES = {
     "ddl sqlite --tag orders",
     "ddl postgres --first 5",
     "ddl postgres --nodes 7",
+    "key",
+    "key make",
+    "key new id.key",
+    "key new --kind usr",
+    "key derive --key-file id.key",
+    "key derive --kind usr",
+    "key derive --kind usr --key-file id.key --form long",
+    "key fingerprint",
+    "key fingerprint --key-env NO_SUCH",
+    "key fingerprint --key-file id.key --key-env ID_KEY",
+    "key fingerprint --key-file frazilkey_1K4HyElsTAhkNggnbvquuy0MuvgG",
+    "seal 5 --key-file id.key",
+    "seal 5 --kind usr",
+    "seal --kind usr --key-file id.key",
+    "seal 5 - --kind usr --key-file id.key",
+    "seal 5 --kind usr --key-file id.key --column 2",
+    "seal --kind usr --key-file id.key --column 0",
+    "open",
+    "open usr_0LrCR3y82ZiHd1GYZNR3XN",
+    "open usr_0LrCR3y82ZiHd1GYZNR3XN --key id.key",
   ],
   refusals: [
     "decode 12x",
@@ -128,11 +147,20 @@ export const COMMAND_LINES = {
     "range --from 5 --to 6 --node 7",
     "plan --layout tweeter",
     "ddl postgres --tag o'orders",
+    "key derive --kind Usr --key-file id.key",
+    "key fingerprint --key-env XDG_STATE_HOME",
+    "seal 12x --kind usr --key-file id.key",
+    "seal 9223372036854775808 --kind usr --key-file id.key",
+    "seal 5 --kind usr_ --key-file id.key",
+    "open 0LrCR3y82ZiHd1GYZNR3XN --key-file id.key",
+    "open org_0LrCR3y82ZiHd1GYZNR3XN --key-file id.key",
+    "open usr_0LrCR3y82ZiHd1GYZNR3XN --kind org --key-file id.key",
+    "open usr_0LrCR3y82ZiHd1GYZNR3X --key-file id.key",
+    "open usr_1ptWyK4WgZU --key-file id.key",
+    "open 1541815603606036480 --key-file id.key",
+    "open Usr_0LrCR3y82ZiHd1GYZNR3XN --key-file id.key",
   ],
 };
-
-/** A file that some of them name. */
-writeFileSync(join(folder, "ids.txt"), "1541815603606036480\n");
 
 /** The arguments of a command line. */
 export const argumentsOf = (line) => line.split(" ");

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Layout } from "frazil";
-import { folder, frazil, OPEN, program, shell } from "./cli.mjs";
+import { folder, frazil, hasScript, inTerminal, OPEN, shell } from "./cli.mjs";
 
 const layout = Layout.named("default");
 const FIRST = layout.minIdAt(Date.UTC(2026, 0, 1), {}) | (7n << 12n);
@@ -194,11 +194,6 @@ test("commands that read no input do not wait for its end", async () => {
     assert.deepEqual([stderr, code], ["", 0], command);
   }
 });
-
-/** Runs a command in a terminal. Returns what the terminal shows. */
-const inTerminal = (command) =>
-  shell(`script -qec '${command.replace("frazil", `"${process.execPath}" "${program}"`)}' /dev/null`);
-const hasScript = (await shell("command -v script")).codes[0] === 0;
 
 test("in a terminal, decode does not wait for lines, and shows how far it is", {
   skip: !hasScript && "needs script",

@@ -22,6 +22,10 @@ test("cli: every command works from the installed tarball, as text and as JSON",
     "plan",
     "doctor",
     "ddl",
+    "fence",
+    "key",
+    "seal",
+    "open",
     "--layout",
     "--tag",
     "--json",
@@ -71,6 +75,13 @@ test("cli: every command works from the installed tarball, as text and as JSON",
   const tags = frazil("ddl", "postgres", "--tag", "orders", "--tag", "invoices/2026-11-22");
   assert.match(tags, /^VALUES \('orders', 1, .*^VALUES \('invoices\/2026-11-22', 1, /ms);
   assert.doesNotMatch(tags, /record of the scope/);
+
+  const key = { env: { ID_KEY: frazil("key", "new").trim() } };
+  const flags = ["--kind", "usr", "--key-env", "ID_KEY"];
+  const [sealed] = lines(run(folder, program, ["seal", read[1], ...flags], key).stdout);
+  assert.match(sealed, /^[\dA-Za-z]{22}$/);
+  assert.equal(run(folder, program, ["open", `usr_${sealed}`, ...flags], key).stdout, `${read[1]}\n`);
+  assert.match(run(folder, program, ["key", "derive", ...flags], key).stdout, /^[\da-f]{32}\n$/);
 });
 
 test("cli: a refusal gives exit code 1, wrong arguments give 2, and standard error says what to do", () => {

@@ -54,6 +54,7 @@ export const RUN_BY = {
   "docs/guides/leases.md": "tests-js/stores/first-minute.test.mjs",
   "docs/guides/migrating/index.md": "tests-js/pages/migrating.test.mjs",
   "docs/guides/migrating/segments.md": "tests-js/stores/migrating/segments-page.test.mjs",
+  "docs/guides/public-ids.md": "tests-js/public/page.test.mjs",
   "docs/guides/segments.md": "tests-js/segment/page.test.mjs",
   "docs/guides/serverless.md": "tests-js/lease/serverless/recipes.test.mjs",
   "docs/reference/stores.md": "tests-js/stores/postgres/document.test.mjs",

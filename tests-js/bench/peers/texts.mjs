@@ -1,10 +1,20 @@
 // The packages that hide a number in a text, and that write a UUID. `inputOf`: what they are given for an ID.
 import Hashids from "hashids";
+import Optimus from "optimus-js";
 import Sqids from "sqids";
+import { TypeID } from "typeid-js";
 import { parse, stringify } from "uuid";
 
 const sqids = new Sqids({ minLength: 11 });
 const hashids = new Hashids("a salt of the bench", 11);
+/** A prime, its inverse modulo 2^31, and a random number: those of its README. */
+const optimus = new Optimus(1580030173, 59260789, 1163945558);
+
+/** The bytes of an ID as those of a UUIDv7. */
+const uuidOf = (id) =>
+  Uint8Array.from({ length: 16 }, (_, at) =>
+    at === 6 ? 0x70 : at === 8 ? 0x80 : Number((id >> BigInt(8 * (at % 8))) & 255n),
+  );
 
 export const TEXTS = {
   // It takes no number above 2^53 - 1.
@@ -14,12 +24,15 @@ export const TEXTS = {
     decode: (text) => sqids.decode(text)[0],
   },
   hashids: { inputOf: (id) => id, encode: (id) => hashids.encode(id), decode: (text) => hashids.decode(text)[0] },
-  "uuid, which hides nothing": {
-    inputOf: (id) =>
-      Uint8Array.from({ length: 16 }, (_, at) =>
-        at === 6 ? 0x70 : at === 8 ? 0x80 : Number((id >> BigInt(8 * (at % 8))) & 255n),
-      ),
-    encode: stringify,
-    decode: parse,
+  "optimus-js, of 31 bits": {
+    inputOf: (id) => Number(id & 0x7fff_ffffn),
+    encode: (number) => `${optimus.encode(number)}`,
+    decode: (text) => optimus.decode(Number(text)),
+  },
+  "uuid, which hides nothing": { inputOf: uuidOf, encode: stringify, decode: parse },
+  "typeid-js, which hides nothing": {
+    inputOf: (id) => stringify(uuidOf(id)),
+    encode: (uuid) => TypeID.fromUUID("usr", uuid).toString(),
+    decode: (text) => TypeID.fromString(text, "usr").toUUID(),
   },
 };

@@ -9,14 +9,29 @@ import { doctor } from "./doctor.js";
 import { fence } from "./fence.js";
 import type { FlagName, Flags } from "./flags.js";
 import { withoutN } from "./forms.js";
+import { key } from "./key.js";
 import { layouts } from "./layouts.js";
 import { next } from "./next.js";
 import { plan } from "./plan.js";
 import { range } from "./range.js";
+import { open, seal } from "./sealed.js";
 import { shownArgument, UsageError } from "./usage-error.js";
 
 /** All commands, in the order of the help. */
-export const COMMANDS: readonly Command[] = [next, decode, convert, range, layouts, plan, doctor, ddl, fence];
+export const COMMANDS: readonly Command[] = [
+  next,
+  decode,
+  convert,
+  range,
+  layouts,
+  plan,
+  doctor,
+  ddl,
+  fence,
+  key,
+  seal,
+  open,
+];
 
 /** Other words that people type for a command. */
 const OTHER_NAMES: readonly (readonly [RegExp, Command])[] = [
@@ -29,6 +44,9 @@ const OTHER_NAMES: readonly (readonly [RegExp, Command])[] = [
   [/^(check|health|status|env|diagnose|diagnostics|where|test)$/i, doctor],
   [/^(restored?|recover(y)?|failback|failover)$/i, fence],
   [/^(sql|schema|init|migrate|migration|setup)$/i, ddl],
+  [/^(keys|keygen|derive|fingerprint|secret)$/i, key],
+  [/^(encrypt|encipher|hide|public)$/i, seal],
+  [/^(unseal|decrypt|decipher|reveal)$/i, open],
 ];
 
 /**

@@ -71,6 +71,18 @@ const TABLE = {
     value: "TEXT",
     help: "for postgres, mysql (SQL) and redis (Lua): the expression that tells a server\nfrom one that lost writes, or the name of one, such as postgres-with-start, or\nnone-accepting-repeats-after-failover",
   },
+  kind: { value: "NAME", help: "the kind of the IDs, as in publicIds({ kind })" },
+  form: { value: "FORM", help: "sealed or short: what the derived key is for (default: sealed)" },
+  "key-file": {
+    value: "PATH",
+    multiple: true,
+    help: "a file with a key. Repeat it for older keys: the first one seals, and all of them open",
+  },
+  "key-env": { value: "NAME", multiple: true, help: "the same from environment variables" },
+  column: {
+    value: "NAME|N",
+    help: "on standard input: a column of CSV, or between tabs, by its name in the first row or, without\nsuch a row, by its number from 1. It alone is replaced",
+  },
   json: { help: "print one JSON value a line, for programs; IDs are text" },
   help: { short: "h", help: "show the help of the command" },
   version: { short: "v", help: "show the version" },
@@ -101,6 +113,7 @@ const OTHER_NAMES: readonly (readonly [RegExp, FlagName])[] = [
   [/^(since|start|after|begin)$/, "from"],
   [/^(until|till|end|before)$/, "to"],
   [/^(format|output|encoding)$/, "as"],
+  [/^(key|secret)$/, "key-file"],
   [/^V$/, "version"],
 ];
 

@@ -15,16 +15,18 @@ function isFile(path: string): boolean {
 }
 
 /** A text, quoted for a shell. */
-const quoted = (text: string): string => (/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+export const quoted = (text: string): string =>
+  /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Whether only layouts of 64 bits have it. The others have at most 63. */
 const isWide = (id: bigint): boolean => id >> 63n === 1n;
 const wideLayouts = () => Layout.names.filter((name) => Layout.named(name).unsigned);
 
 /** The given command line, with its IDs replaced. */
-export function commandLineOf(command: string, { layout, epoch, from, as, json }: Flags, rest: string): string {
-  const flags = Object.entries({ layout, epoch, from, as }).flatMap(([flag, value]) =>
-    value === undefined ? [] : [`--${flag} ${quoted(value)}`],
+export function commandLineOf(command: string, given: Flags, rest: string): string {
+  const { layout, epoch, from, as, json, ...others } = given;
+  const flags = Object.entries({ layout, epoch, from, as, ...others }).flatMap(([flag, values]) =>
+    [values].flat().flatMap((value) => (value === undefined ? [] : [`--${flag} ${quoted(`${value}`)}`])),
   );
   return ["npx frazil", command, ...flags, ...(json ? ["--json"] : []), rest].join(" ");
 }

@@ -12,6 +12,7 @@ export const WORDINGS: readonly (readonly [RegExp, string])[] = [
   [/ ?Or raise startWaitMs: .*$/, ""],
   [/ In Workers, mint in a request\./, ""],
   [/ ?In tests, use the option now or frazil\/testing(, or advance the clock)?\./, ""],
+  [/must be a key of `(npx frazil key new)`, or 16 random bytes/, "must be a key of $1"],
   [/^dir must be (given|an absolute)/, "--dir must be $1"],
   [/\{ (?:sql|lua) \} with (an? \w+ expression)/, "$1"],
   [/must be decimal digits, without sign, spaces, leading zeros or n/, "must be digits without sign or leading zeros"],

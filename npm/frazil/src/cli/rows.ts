@@ -1,0 +1,86 @@
+/** `--column`: rows of CSV or of columns between tabs, in which the answers replace one column. */
+import { DecodeError } from "frazil";
+import { hintOf } from "../base/option-keys.js";
+import { shownArgument, UsageError } from "./usage-error.js";
+
+/** The kept length of a row, which may have several lines. */
+export const MAX_ROW = 65_536;
+
+/** A text without the quotes of CSV or JSON around it. */
+export const unquoted = (text: string): string => (/^".*"$/.test(text) ? text.slice(1, -1) : text);
+
+const COMMAS = /"[^"]*(?:""[^"]*)*"(?!")[^,]*|(?!")[^,]*/y;
+const SEMICOLONS = /"[^"]*(?:""[^"]*)*"(?!")[^;]*|(?!")[^;]*/y;
+
+/** The cells of a row as they are written, or `undefined` if the last one is in quotes that do not end. With tabs there are no quotes. */
+function cellsOf(row: string, separator: string): string[] | undefined {
+  if (separator === "\t") return row.split(separator);
+  const cell = separator === "," ? COMMAS : SEMICOLONS;
+  const cells: string[] = [];
+  for (cell.lastIndex = 0; ; cell.lastIndex++) {
+    const [text] = cell.exec(row) ?? [];
+    if (text === undefined) return undefined;
+    cells.push(text);
+    if (cell.lastIndex === row.length) return cells;
+  }
+}
+
+export class Rows {
+  /** The name of the column, which the first row has, or its number from 1. */
+  readonly #column: string;
+  #separator = "";
+  /** The index of the column, below 0 before the first row. */
+  #at: number;
+  /** The lines of a row whose last cell goes on. */
+  #open = "";
+
+  constructor(column: string) {
+    this.#column = column;
+    this.#at = /^\d+$/.test(column) ? Number(column) - 1 : -1;
+    if (column === "" || /^0+$/.test(column))
+      throw new UsageError("--column must be the name of a column, or its number from 1");
+  }
+
+  /** The next row with the answer in the column; `undefined` if the line is blank, or the row goes on. */
+  answer(line: string, answer: (text: string) => string): string | undefined {
+    const row = this.#open + line;
+    this.#open = "";
+    if (row.trim() === "") return undefined;
+    if (row.length > MAX_ROW) throw rowError(`must have at most ${MAX_ROW} characters`);
+    this.#separator ||= row.includes("\t") ? "\t" : row.includes(";") && !row.includes(",") ? ";" : ",";
+    const cells = cellsOf(row, this.#separator);
+    if (cells === undefined) {
+      this.#open = `${row}\n`;
+      return undefined;
+    }
+    if (this.#at < 0) {
+      this.#at = this.#find(cells);
+      return row;
+    }
+    const cell = cells[this.#at];
+    if (cell === undefined) throw rowError(`must have a column ${this.#at + 1}, and has ${cells.length}`);
+    const text = unquoted(cell.trim());
+    if (text === "") return row;
+    const answered = answer(text);
+    cells[this.#at] = cell.replace(text, () => answered);
+    return cells.join(this.#separator);
+  }
+
+  /** Refuses a last row whose quotes do not end. */
+  end(): undefined {
+    if (this.#open !== "") throw rowError("must end its quotes");
+  }
+
+  /** The index of the column in the first row. */
+  #find(cells: readonly string[]): number {
+    const names = cells.map((cell) => unquoted(cell.replace("\ufeff", "").trim()));
+    const name = shownArgument(this.#column);
+    const at = names.indexOf(this.#column);
+    if (at < 0) throw new UsageError(`the first row has no column ${name}\n${hintOf(this.#column, names.join(", "))}`);
+    if (names.includes(this.#column, at + 1))
+      throw new UsageError(`the first row has ${name} twice\nRename one of them.`);
+    return at;
+  }
+}
+
+const rowError = (rule: string) => new DecodeError("INVALID_TEXT", `row ${rule}`, { field: "row", rule });
