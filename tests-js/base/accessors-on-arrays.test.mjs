@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
 import * as text from "frazil/text";
 import { readIds } from "frazil/transport";
+import { anyId, defineId } from "frazil/typed";
 import { start } from "../generator/scripted-clock.mjs";
 
 /** How many elements of a list are not its own. */
@@ -47,6 +48,8 @@ function answers(given) {
   const ids = new Snowflake({ layout: spec, node: { rack: 3, host: 7 }, now: () => start });
   const list = [1n, 62n, 3844n];
   const forms = [text.base62, text.hex.short, text.customForm("zyxw")];
+  const types = [defineId("usr"), defineId("org", { ids, form: text.hex })];
+  const any = anyId(...types);
   return {
     many: ids.nextMany(5),
     texts: ids.nextManyStrings(5),
@@ -57,9 +60,12 @@ function answers(given) {
     decoded: forms.map((form) => [...form.decodeMany(form.encodeMany(list))]),
     bytes: [...text.bytes.encodeMany(list)],
     read: readIds({ id: ["1", "2", "3"], rows: [{ id: "4" }, { id: "5" }] }, "id"),
+    typed: list.map(types[1].format).map(any.parse),
+    revived: JSON.parse('{"id":["usr_00000000005"]}', any.reviver("id")),
     names: Layout.names.map((name) => new Layout(Layout.named(name).toJSON()).plan().nodes),
     // The character 233 is no digit of any form.
     refused: [text.base62.short, text.customForm("zyxwvu").short].map((form) => form.tryDecode("y\u00e9") ?? "refused"),
+    schema: any["~standard"].validate("y\u00e9"),
   };
 }
 

@@ -5,12 +5,15 @@ import { fileURLToPath } from "node:url";
 import { Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
 import { manualClock } from "frazil/testing";
-import { base62, hex } from "frazil/text";
+import { base62, base64url, hex } from "frazil/text";
 import { readIds, toSql } from "frazil/transport";
+import { anyId, defineId } from "frazil/typed";
 
 const file = fileURLToPath(new URL("mistakes.txt", import.meta.url));
 const plain = Layout.named("default");
 const twitter = Layout.named("twitter");
+const UserId = defineId("usr");
+const PostId = defineId("post");
 const invalidDate = new Date("1st of May");
 const fields = [
   { kind: "time", bits: 41 },
@@ -191,6 +194,30 @@ export const MISTAKES = Object.fromEntries([
   ["layout.parse of an ID that is too large", () => plain.parse(2n ** 63n)],
   ["decode(id, Layout.named(…))", () => decode(175928847299117063n, plain)],
   ["decode(id), without a layout", () => decode(175928847299117063n)],
+  // Typed IDs.
+  ['defineId("User")', () => defineId("User")],
+  ['defineId("usr_")', () => defineId("usr_")],
+  ['defineId("usr", ids)', () => defineId("usr", new Snowflake({ node: 8 }))],
+  ['defineId("usr", { generator })', () => defineId("usr", { generator: new Snowflake({ node: 8 }) })],
+  ['defineId("usr", null)', () => defineId("usr", null)],
+  ['defineId("usr", { ids: () => ids.next() })', () => defineId("usr", { ids: () => 5n })],
+  ['defineId("usr", { layout: "snowflake" })', () => defineId("usr", { layout: "snowflake" })],
+  ['defineId("usr", { form: base64url })', () => defineId("usr", { form: base64url })],
+  ['defineId("usr", { form: base62.short })', () => defineId("usr", { form: base62.short })],
+  ["UserId.next() of a type without ids", () => UserId.next()],
+  ["UserId.parse(postText)", () => UserId.parse(PostId.format(5n))],
+  ["UserId.parse(text without its prefix)", () => UserId.parse("1ptWyK4WgZU")],
+  ["UserId.parse(text with a space)", () => UserId.parse("usr_1ptWyK4WgZU ")],
+  ["UserId.parse(id)", () => UserId.parse(5n)],
+  ["UserId.parse of a text beyond the layout", () => UserId.parse("usr_zzzzzzzzzzz")],
+  ["UserId.format(text)", () => UserId.format("usr_1ptWyK4WgZU")],
+  ["UserId.fromDriver(id) with a number that the driver has rounded", () => UserId.fromDriver(rounded)],
+  ["UserId.fromDriver(null)", () => UserId.fromDriver(null)],
+  ["UserId.toDriver(row)", () => UserId.toDriver({ id: 5n })],
+  ["anyId(UserId, UserId)", () => anyId(UserId, UserId)],
+  ["anyId([UserId, PostId])", () => anyId([UserId, PostId])],
+  ["anyId(UserId, PostId).parse(orgText)", () => anyId(UserId, PostId).parse("org_1ptWyK4WgZU")],
+  ["z.toJSONSchema of an output", () => UserId["~standard"].jsonSchema.output()],
   // Calls.
   ["ids.nextNumber() of the default layout", () => new Snowflake({ node: 7, now: () => epochMs }).nextNumber()],
   ["ids.nextMany()", () => new Snowflake({ node: 7, now: () => epochMs }).nextMany()],

@@ -7,6 +7,7 @@ import * as layoutOnly from "frazil/layout";
 import * as publicForms from "frazil/public";
 import { manualClock, seededIds } from "frazil/testing";
 import * as text from "frazil/text";
+import { anyId, defineId } from "frazil/typed";
 import errorCases from "../../crates/core/vectors/errors.json";
 import generation from "../../crates/core/vectors/generation.json";
 import ids from "../../crates/core/vectors/ids.json";
@@ -54,11 +55,32 @@ export function checkVectors() {
     public: checkPublic(publicForms, publicCases),
     text: checkText(text, texts),
     "frazil/decode": checkDecoder(decoder, layouts, ids),
+    "frazil/typed": checkTyped(texts),
   };
   const wrong = { ...ids, valid: [{ ...ids.valid[0], id: "1" }] };
   const { message } = thrown(() => checkIds(frazil, wrong));
   must(/^1 of \d+ cases failed/.test(message), `the checker must detect a wrong vector, but: ${message}`);
+  const typed = thrown(() =>
+    checkTyped({ ...texts, read: [{ ...texts.read[0], text: texts.ids[0].fixed[texts.read[0].form] }] }),
+  );
+  must(/ has two texts$/.test(typed.message), `the checker must detect a second text, but: ${typed.message}`);
   return counts;
+}
+
+/** Typed IDs in each form: the texts of the vectors, of which an ID has one. Returns the number of IDs. */
+function checkTyped({ forms, ids, read }) {
+  const typed = forms.filter(({ alphabet }) => !alphabet.includes("_")).map(({ name }) => [name, { form: text[name] }]);
+  for (const [name, options] of [...typed, ["base62", {}]]) {
+    const Typed = defineId("usr", { layout: "tsid", ...options });
+    for (const { id, fixed } of ids) {
+      const written = `usr_${fixed[name]}`;
+      must(Typed.format(BigInt(id)) === written, `${name}: ${id} is not ${written}`);
+      must(anyId(Typed).parse(written).id === BigInt(id), `${name}: ${written} is not ${id}`);
+    }
+    for (const { form, short, text: other } of read)
+      must(form !== name || short || !Typed.is(`usr_${other}`), `${name}: the ID of ${other} has two texts`);
+  }
+  return ids.length;
 }
 
 function thrown(call) {

@@ -106,8 +106,8 @@ test("a text of 10 MB is in no error", () => {
 
 test("what is wrong is said, and what is right", () => {
   const { message, rule } = errorOf(() => UserId.parse("org_1ptWyK4WgZU"));
-  assert.equal(message, 'INVALID_TEXT: text must be usr_ and 11 of 0-9A-Za-z, got "org_1ptWyK4WgZU"');
-  assert.equal(rule, "must be usr_ and 11 of 0-9A-Za-z");
+  assert.equal(message, 'INVALID_TEXT: text must match ^usr_[0-9A-Za-z]{11}$, got "org_1ptWyK4WgZU"');
+  assert.equal(rule, "must match ^usr_[0-9A-Za-z]{11}$");
   const rounded = errorOf(() => UserId.fromDriver(Number(id)));
   assert.equal(rounded.message, "INVALID_ID: id must be an ID from 0 to 9223372036854775807, got 1541815603606036500");
   assert.match(rounded.hint, /CAST\(id AS TEXT\)/);
@@ -124,6 +124,7 @@ test("a type without a generator reads, and makes none", () => {
   const Reader = defineId("usr");
   assert.equal(Reader.parse(written), id);
   assert.equal(errorOf(Reader.next).message, "INVALID_OPTION: ids must be a generator, got undefined");
+  refused("INVALID_OPTION", defineId("usr", { ids: Layout.named("default") }).next);
 });
 
 test("the layout bounds the IDs", () => {
@@ -154,12 +155,16 @@ test("wrong options are refused", () => {
       { layout: { fields: [{ bits: 1.5 }] } },
       { layout: { fields: [{ bits: "6" }] } },
       { ids: { next: () => 5n } },
+      { ids: ids.next },
+      { public: 5 },
       { ids: 5 },
       { ids: null },
       { public: { ...sealed, layout: undefined } },
     ],
     INVALID_OPTION: [
       { layot: "twitter" },
+      ...[null, 5, "discord"],
+      { form: { width: 5 } },
       { ids, layout: "discord" },
       { ids, public: { ...sealed, layout: Layout.named("tsid") } },
       ...[null, 5, "hex", {}, text.base62.short, text.base64url, text.bytes].map((form) => ({ form })),
@@ -175,6 +180,7 @@ test("wrong options are refused", () => {
       const error = errorOf(() => defineId("usr", options));
       assert.ok(error instanceof ConfigError);
       assert.equal(error.code, code, inspect(options));
+      assert.match(error.field, /^(options|layout|ids|form|public)$/);
     }
 });
 
@@ -262,10 +268,10 @@ test("several types: the prefix says which", () => {
   const pattern = new RegExp(any.jsonSchema.pattern);
   assert.ok(pattern.test(written) && pattern.test("post_1ptWyK4WgZU") && !pattern.test("org_1ptWyK4WgZU"));
   const error = errorOf(() => any.parse("org_1ptWyK4WgZU"));
-  assert.equal(error.message, 'INVALID_TEXT: text must begin with usr_ or post_, got "org_1ptWyK4WgZU"');
+  assert.equal(error.message, `INVALID_TEXT: text must match ${any.jsonSchema.pattern}, got "org_1ptWyK4WgZU"`);
   for (const wrong of ["usr_", "_1ptWyK4WgZU", "1ptWyK4WgZU", "usr_1ptWyK4W_ZU", "constructor_1ptWyK4WgZU"])
     refused("INVALID_TEXT", () => any.parse(wrong));
-  for (const types of [[UserId, UserId], [undefined], [{}], [UserId, null], [{ prefix: "a" }]])
+  for (const types of [[], [UserId, UserId], [undefined], [{}], [UserId, null], [[UserId, PostId]], [{ prefix: "a" }]])
     refused("INVALID_OPTION", () => anyId(...types));
 });
 

@@ -4,6 +4,7 @@ import { initTRPC } from "@trpc/server";
 import { type } from "arktype";
 import { customType } from "drizzle-orm/pg-core";
 import type { Id } from "frazil";
+import { publicIds } from "frazil/public";
 import { anyId, defineId, type IdOf } from "frazil/typed";
 import { GraphQLScalarType } from "graphql";
 import * as v from "valibot";
@@ -46,4 +47,5 @@ export const column = customType<{ data: UserId; driverData: string }>({
   toDriver,
   fromDriver,
 });
+export const sealed: typeof UserId = defineId("usr", { public: publicIds({ kind: "usr", keys: ["frazilkey_"] }) });
 export const scalar = new GraphQLScalarType({ name: "UserId", ...UserId });

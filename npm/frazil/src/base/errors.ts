@@ -169,14 +169,14 @@ export class DecodeError extends FrazilError {
   static override readonly label = "DecodeError";
 }
 
-/** The first 64 characters of a text, without splitting one. */
-const cut = (text: string): string => text.replace(/^(.{64}).+/su, "$1…");
-
 /** A text without what a terminal acts on or hides, such as U+009B and a zero-width space, and without ends of lines. @internal */
 export const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd");
 
-/** A text from outside in quotes. */
-const quoted = (text: string): string => plain(JSON.stringify(cut(text)));
+/**
+ * The first 64 characters of a text from outside, in quotes. They are in its first 130 units. Of a text of 10 MB the expression would
+ * overflow the stack.
+ */
+const quoted = (text: string): string => plain(JSON.stringify(text.slice(0, 130).replace(/^(.{64}).+/su, "$1…")));
 
 /** A name from outside, as shown in a message: short, and without control characters. @internal */
 export const showName = (name: string): string => quoted(name).slice(1, -1);

@@ -8,23 +8,18 @@ export interface Codec {
   decode(text: string): bigint;
 }
 
-const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** 62 ** 6. Both parts of an ID are exact as numbers: 62^6 is less than 2^36, and so is 2^64 / 62^6. */
-const UNIT = 56_800_235_584n;
+/** `0-9A-Za-z`: the digits and letters among the characters up to z, which has code 122. */
+const DIGITS = String.fromCharCode(...Array(123).keys()).replace(/\W|_/g, "");
 
-const textOf = (part: number, count: number): string =>
-  count > 0 ? textOf(Math.floor(part / 62), count - 1) + DIGITS[part % 62] : "";
+const textOf = (id: bigint, count: number): string =>
+  count ? textOf(id / 62n, count - 1) + DIGITS[(id % 62n) as never] : "";
 
-const partOf = (text: string): bigint => {
-  let part = 0;
-  for (const digit of text) part = part * 62 + DIGITS.indexOf(digit);
-  return BigInt(part);
-};
-
-/** For a text with other digits, `decode` returns an ID with another text. @internal */
-export const base62 = {
-  alphabet: "0-9A-Za-z",
-  width: 11,
-  encode: (id: bigint): string => textOf(Number(id / UNIT), 5) + textOf(Number(id % UNIT), 6),
-  decode: (text: string): bigint => partOf(text.slice(0, 5)) * UNIT + partOf(text.slice(5)),
+/** Always 11 digits. `decode` takes nothing else. @internal */
+export const base62: Codec = {
+  encode: (id) => textOf(id, 11),
+  decode(text) {
+    let id = 0n;
+    for (const digit of text) id = id * 62n + BigInt(DIGITS.indexOf(digit));
+    return id;
+  },
 };

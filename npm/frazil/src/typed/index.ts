@@ -31,7 +31,7 @@ export interface IdSource {
   readonly layout: LayoutFields;
 }
 
-/** A form of the program's own that hides the number: 22 characters, sealed with a key. */
+/** A form that hides the number: 22 characters, sealed with a key, as by `publicIds` of `frazil/public`. */
 export interface PublicForm {
   readonly kind: string;
   readonly form: string;
@@ -48,7 +48,7 @@ export interface IdOptions {
   readonly layout?: LayoutName | LayoutFields | undefined;
   /** A form of `frazil/text` whose alphabet has no `_`. Default: base 62. */
   readonly form?: FixedForm | undefined;
-  /** A sealed form instead, whose kind is the prefix. */
+  /** The sealed form of `frazil/public` instead, whose kind is the prefix. */
   readonly public?: PublicForm | undefined;
 }
 
@@ -168,62 +168,76 @@ export interface AnyId<T extends AnyIdType> extends IdReader<TypedText<T["prefix
   readonly reviver: (...keys: string[]) => (key: string, value: unknown) => unknown;
 }
 
-/** No typed ID is longer: 63 characters of a prefix, `_`, and 64 digits of base 2. Errors have no copy of a longer text. */
-const MAX_TEXT = 128;
 const MAX_SIGNED = 2n ** 63n - 1n;
+/** TypeID's, but never empty. */
+const PREFIX = /^[a-z]([a-z_]{0,61}[a-z])?$/;
 
-/** The error for a value that breaks a rule. */
-function refusal(
-  Class: typeof FrazilError,
-  code: ErrorCode,
+/** Refuses a value that breaks a rule. */
+function check(
+  holds: unknown,
   field: string,
   value: unknown,
   rule: string,
+  code: ErrorCode = "INVALID_OPTION",
+  Class: typeof FrazilError = ConfigError,
   hint = "",
-): FrazilError {
-  const isLong = typeof value === "string" && value.length > MAX_TEXT;
-  const shown = show(isLong ? value.slice(0, MAX_TEXT) : value);
-  return new Class(code, `${field} ${rule}, got ${shown}\n${hint}`, { field, rule, ...(!isLong && { value }) });
+): asserts holds {
+  if (holds) return;
+  // No typed ID is longer: 63 characters of a prefix, `_`, and 64 digits of base 2. Errors have no copy of a longer text.
+  const details = { field, rule, ...(!(typeof value === "string" && value.length > 128) && { value }) };
+  throw new Class(code, `${field} ${rule}, got ${show(value)}\n${hint}`, details);
 }
 
-function check(holds: unknown, field: string, value: unknown, rule: string, code: ErrorCode = "INVALID_OPTION"): void {
-  if (!holds) throw refusal(ConfigError, code, field, value, rule);
+/** Reads a `bigint`, decimal text or an exact number as an ID up to `maxId`. */
+function idsUpTo(maxId: bigint): (input: unknown) => Id {
+  const rule = `must be an ID from 0 to ${maxId}`;
+  return (input) => {
+    const isExact = typeof input === "string" ? /^(0|[1-9]\d{0,19})$/.test(input) : Number.isSafeInteger(input);
+    const id = isExact ? BigInt(input as string) : input;
+    const hint = typeof input === "number" ? "Numbers above 2^53 have lost digits. In SQL: CAST(id AS TEXT)." : "";
+    check(typeof id === "bigint" && id >= 0n && id <= maxId, "id", input, rule, "INVALID_ID", DecodeError, hint);
+    return id as Id;
+  };
 }
 
-const textError = (text: unknown, rule: string) => refusal(DecodeError, "INVALID_TEXT", "text", text, rule);
+/** The same call, which passes `null`. */
+const nullable =
+  <I, O>(call: (input: I) => O) =>
+  (input: unknown): O =>
+    input == null ? (input as O) : call(input as I);
 
-/** The ID of a `bigint`, decimal text or an exact number. */
-function idOf(maxId: bigint, input: unknown): Id {
-  const isExact = typeof input === "string" ? /^(0|[1-9]\d{0,19})$/.test(input) : Number.isSafeInteger(input);
-  const id = isExact ? BigInt(input as string) : input;
-  if (typeof id === "bigint" && id >= 0n && id <= maxId) return id as Id;
-  const hint = typeof input === "number" ? "Numbers above 2^53 have lost digits. In SQL: CAST(id AS TEXT)." : "";
-  throw refusal(DecodeError, "INVALID_ID", "id", input, `must be an ID from 0 to ${maxId}`, hint);
-}
+/** The same call, which returns its error. */
+const caught =
+  <I, O>(call: (input: I) => O) =>
+  (input: unknown): SafeResult<O> => {
+    try {
+      return { success: true, data: call(input as I) };
+    } catch (error) {
+      return { success: false, error: error as DecodeError };
+    }
+  };
 
 /** The same call, which gives its error to the context if there is one. */
 const collecting =
   <I, O>(call: (input: I) => O) =>
   (input: I, context?: CodecContext): O => {
-    try {
-      return call(input);
-    } catch (error) {
-      if (!context) throw error;
-      context.issues.push({ code: "custom", message: (error as Error).message, input });
-      return undefined as O;
-    }
+    const { data, error } = caught(call)(input) as { data: O; error?: DecodeError };
+    if (!error) return data;
+    if (!context) throw error;
+    context.issues.push({ code: "custom", message: error.message, input });
+    return data;
   };
 
-/** The members that readers have in common. */
-function reader<Text extends string, T>(parse: (text: string) => T, pattern: string): IdReader<Text, T> {
-  const jsonSchema = Object.freeze({ type: "string", pattern } as const);
-  const safeParse = (value: unknown): SafeResult<T> => {
-    try {
-      return { success: true, data: parse(value as string) };
-    } catch (error) {
-      return { success: false, error: error as DecodeError };
-    }
+/** The members that readers have in common. `read` reads what matches the pattern. */
+function reader<Text extends string, T>(pattern: string, read: (text: string) => T): IdReader<Text, T> {
+  const expression = new RegExp(pattern);
+  const rule = `must match ${pattern}`;
+  const parse = (text: string): T => {
+    check(typeof text === "string" && expression.test(text), "text", text, rule, "INVALID_TEXT", DecodeError);
+    return read(text);
   };
+  const safeParse = caught(parse);
+  const jsonSchema = Object.freeze({ type: "string", pattern } as const);
   return {
     parse,
     is: (value): value is Text => safeParse(value).success,
@@ -239,20 +253,20 @@ function reader<Text extends string, T>(parse: (text: string) => T, pattern: str
       },
       jsonSchema: Object.freeze({
         input: () => ({ ...jsonSchema }),
-        output() {
-          throw refusal(ConfigError, "INVALID_OPTION", "io", "output", "must be input: a bigint has no JSON Schema");
-        },
+        output: () => check(false, "io", "output", "must be input: bigint has no JSON Schema") as never,
       }),
     } as const),
   };
 }
 
-/** The largest ID of a layout. */
-function maxIdOf(layout: LayoutName | LayoutFields): bigint {
+/** The largest ID of an option: of a layout, or of what has one. */
+function maxIdOf([field, given]: [string, { readonly layout?: unknown } | LayoutName | undefined]): bigint[] {
+  if (given === undefined) return [];
+  const layout = ((given as IdSource | null)?.layout ?? given) as LayoutName | LayoutFields;
   const bits =
     typeof layout === "string" ? LAYOUT_BITS[layout] : layout?.fields?.reduce?.((sum, field) => sum + field?.bits, 0);
-  check(Number.isInteger(bits) && bits > 0 && bits < 65, "layout", layout, "must be a layout", "INVALID_LAYOUT");
-  return 2n ** BigInt(bits) - 1n;
+  check(Number.isInteger(bits) && bits > 0 && bits < 65, field, given, "must be or have a layout", "INVALID_LAYOUT");
+  return [2n ** BigInt(bits) - 1n];
 }
 
 /**
@@ -266,76 +280,80 @@ export function defineId<const P extends string, K extends string = P>(
 ): IdMaker<P, K>;
 export function defineId<const P extends string, K extends string = P>(prefix: P, options?: IdOptions): IdType<P, K>;
 export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
-  check(Object(options) === options, "options", options, "must be ids, layout, form or public");
-  const { ids, layout, form, public: sealed, ...others } = options;
-  const isPrefix = typeof prefix === "string" && /^[a-z]([a-z_]{0,61}[a-z])?$/.test(prefix);
-  check(isPrefix, "prefix", prefix, "must be 1 to 63 of a-z and _, with a letter at both ends");
+  const { ids, layout, form, public: sealed, ...others } = Object(options) as IdOptions;
+  check(typeof prefix === "string" && PREFIX.test(prefix), "prefix", prefix, `must match ${PREFIX.source}`);
   const [unknown] = Object.keys(others);
-  check(!unknown, "options", unknown, "must be ids, layout, form or public");
+  check(Object(options) === options && !unknown, "options", unknown ?? options, "must be ids, layout, form or public");
   // An `ids` without a layout makes no IDs: the numbers of a segment, for example.
-  const layouts = [ids && (ids.layout ?? null), layout, sealed && (sealed.layout ?? null)];
-  const [maxId = MAX_SIGNED, ...maxIds] = layouts.filter((each) => each !== undefined).map(maxIdOf);
+  const [maxId = MAX_SIGNED, ...maxIds] = Object.entries({ ids, layout, public: sealed } as object).flatMap(maxIdOf);
   check(!maxIds.some((other) => other !== maxId), "layout", layout, "must be that of ids and public");
-  const isForm = form === undefined || (!sealed && form?.width > 0 && form.alphabet?.split?.("_").length === 1);
-  check(isForm, "form", form, "must be one of frazil/text without _, and absent with public");
-  const isSealed = !sealed || (sealed.kind === prefix && sealed.form === "sealed");
-  check(isSealed, "public", sealed, `must be sealed, of the kind ${prefix}`);
-  const { alphabet, width } = form ?? { ...base62, ...(sealed && { width: 22 }) };
+  check(
+    form === undefined || (!sealed && form?.width > 0 && form.alphabet?.split?.("_").length === 1),
+    "form",
+    form,
+    "must be of frazil/text without _, and without public",
+  );
+  check(
+    !sealed || (sealed.kind === prefix && sealed.form === "sealed"),
+    "public",
+    sealed,
+    `must be sealed, of kind ${prefix}`,
+  );
   const codec: Codec = sealed ?? form ?? base62;
+  const digits = form ? form.alphabet.replace(/[\]\\^-]/g, "\\$&") : "0-9A-Za-z";
   const head = `${prefix}_` as const;
-  const rule = `must be ${head} and ${width} of ${alphabet}`;
 
-  const format = (id: IdInput): TypedText => `${head}${codec.encode(idOf(maxId, id))}`;
-  const parse = (text: string): Id => {
-    if (typeof text !== "string" || text.length !== head.length + width || !text.startsWith(head))
-      throw textError(text, rule);
-    const digits = text.slice(head.length);
-    const id = codec.decode(digits);
-    // A form may read several texts of an ID, as `crockford` does. Sealed texts of older keys stay valid.
-    if (!sealed && codec.encode(id) !== digits) throw textError(text, rule);
-    return idOf(maxId, id);
-  };
-  const toDriver = (id: IdInput): string => `${idOf(maxId < MAX_SIGNED ? maxId : MAX_SIGNED, id)}`;
-  const fromDriver = (value: unknown) => idOf(maxId, value);
+  const idOf = idsUpTo(maxId);
+  const signed = idsUpTo(maxId < MAX_SIGNED ? maxId : MAX_SIGNED);
+  const format = (id: IdInput): TypedText => `${head}${codec.encode(idOf(id))}`;
+  const toDriver = (id: IdInput): string => `${signed(id)}`;
+  const members = reader<TypedText, Id>(`^${head}[${digits}]{${sealed ? 22 : (form?.width ?? 11)}}$`, (text) =>
+    idOf(codec.decode(text.slice(head.length))),
+  );
   return Object.freeze({
-    ...reader<TypedText, Id>(parse, `^${head}[${form ? alphabet.replace(/[\]\\^-]/g, "\\$&") : alphabet}]{${width}}$`),
+    ...members,
     prefix,
     next(): Id {
-      check(ids, "ids", ids, "must be a generator");
-      return (ids as IdSource).next() as Id;
+      check(ids?.next, "ids", ids, "must be a generator");
+      return ids.next() as Id;
     },
     format,
     encode: collecting(format),
     toDriver,
-    fromDriver,
-    to: ((id: IdInput | null | undefined) => (id == null ? id : toDriver(id))) as IdMaker["to"],
-    from: ((value: unknown) => (value == null ? value : fromDriver(value))) as IdMaker["from"],
+    fromDriver: idOf,
+    to: nullable(toDriver) as IdMaker["to"],
+    from: nullable(idOf) as IdMaker["from"],
     serialize: format as (id: unknown) => TypedText,
-    parseValue: parse as (text: unknown) => Id,
+    parseValue: members.parse as (text: unknown) => Id,
   });
 }
 
 /**
  * A reader of several types of IDs, which returns the prefix and the ID.
  *
- * @throws {ConfigError} `INVALID_OPTION` if two types have one prefix.
+ * @throws {ConfigError} `INVALID_OPTION` if two types have one prefix, or if there is none.
  */
 export function anyId<const T extends readonly AnyIdType[]>(...types: T): AnyId<T[number]> {
   const known = new Map(types.map((type) => [type?.jsonSchema && type.prefix, type]));
-  check(known.size === types.length && !known.has(undefined as never), "types", types, "must have different prefixes");
-  const rule = `must begin with ${[...known.keys()].join("_ or ")}_`;
-  const parse = (text: string): AnyOf<T[number]> => {
-    const isShort = typeof text === "string" && text.length <= MAX_TEXT;
-    const type = isShort && known.get(text.slice(0, text.lastIndexOf("_")));
-    if (!type) throw textError(text, rule);
-    return { prefix: type.prefix, id: type.parse(text) } as AnyOf<T[number]>;
-  };
-  return Object.freeze({
-    ...reader<TypedText, AnyOf<T[number]>>(parse, types.map(({ jsonSchema }) => jsonSchema.pattern).join("|")),
-    reviver(...keys: string[]) {
-      const idIn = (value: unknown) => (value === null ? value : parse(value as string).id);
-      return (key: string, value: unknown) =>
-        !keys.includes(key) ? value : Array.isArray(value) ? value.map(idIn) : idIn(value);
+  check(
+    known.size && known.size === types.length && !known.has(undefined as never),
+    "types",
+    types,
+    "must have different prefixes",
+  );
+  const members = reader<TypedText, AnyOf<T[number]>>(
+    types.map(({ jsonSchema }) => jsonSchema.pattern).join("|"),
+    (text) => {
+      const prefix = text.slice(0, text.lastIndexOf("_"));
+      return { prefix, id: known.get(prefix)?.parse(text) } as AnyOf<T[number]>;
     },
+  );
+  const idIn = nullable((text: string) => members.parse(text).id);
+  return Object.freeze({
+    ...members,
+    reviver:
+      (...keys: string[]) =>
+      (key: string, value: unknown) =>
+        !keys.includes(key) ? value : Array.isArray(value) ? value.map(idIn) : idIn(value),
   }) as never;
 }
