@@ -78,6 +78,7 @@ export const BUNDLES = [
     entry: "public",
     binding,
     format: "esm",
+    shares: ["shared"],
   })),
   ...both("stores/shared"),
   ...STORES.flatMap((entry) => both(entry, STORE)),

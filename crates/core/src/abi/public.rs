@@ -1,21 +1,18 @@
 //! The frame of public IDs: a text, an ID, and what a key became. It needs no handles: JavaScript keeps what a key became.
 
 use crate::error::Rule;
-use crate::public::{Checked, Derivation, KEY_WIDTH, Key, Opened, Refusal};
+use crate::public::{Checked, KEY_WIDTH, Key, Opened, Refusal};
 
 /// Where the kind is in the texts of a call that opens a key.
 pub const KIND_AT: usize = 64;
-/// Where that call then puts the derived key: after the fingerprint.
-const DERIVED_AT: usize = 8;
-/// Where it puts the text of the key: after the derived one.
-const TEXT_AT: usize = DERIVED_AT + 16;
 
 /// The memory that both sides read and write.
 ///
 /// `id` and `text` are numbers and bytes. `opened` is for Rust alone, but JavaScript may copy its bytes, and put them back before another
 /// call: so a program can have any number of keys, which the garbage collector frees.
 ///
-/// Each call returns a status: 0, or the number of the [`Rule`] that its input broke. Then `id` is the position in a text, or the last slot.
+/// Each call returns a status: 0, or the number of the [`Rule`] that its input broke. Then `id` is the position in a text, or the last
+/// slot.
 #[repr(C)]
 pub struct PublicFrame {
     /// An ID.
@@ -36,11 +33,11 @@ impl PublicFrame {
     /// The size of what a key became, in bytes. It lies after `text`.
     pub const OPENED_BYTES: usize = size_of::<Self>() - core::mem::offset_of!(Self, opened);
 
-    /// Opens a key for a kind, of so many bytes, and a slot; a slot below 0 is for sealed texts. `key` is how many bytes the text of the key
-    /// has, and 0 for the 16 bytes of a key itself.
+    /// Opens a key for a kind, of so many bytes, and a slot; a slot below 0 is for sealed texts. `key` is how many bytes the text of the
+    /// key has, and 0 for the 16 bytes of a key itself.
     ///
-    /// Nothing of what was given stays in `text`. If the key was opened, `text` begins with its fingerprint (8 bytes), the derived key (16)
-    /// and its text (38), all but the first to be overwritten by the caller.
+    /// Nothing of what was given stays in `text`. If the key was opened, `text` begins with its text (38 bytes), its fingerprint (8) and
+    /// the derived key (16), to be overwritten by the caller.
     ///
     /// ```
     /// use frazil::abi::{KIND_AT, PublicFrame};
@@ -69,15 +66,10 @@ impl PublicFrame {
         let key = key?;
         let kind = kinds.get(..kind).unwrap_or_default();
         let max_id = u64::MAX.checked_shr(64_u32.wrapping_sub(bits)).unwrap_or(0);
-        let slot = u32::try_from(slot).ok();
-        let opened = Opened::new(&key, kind, max_id, slot)?;
-        let (fingerprint, rest) = text.split_at_mut(DERIVED_AT);
-        fingerprint.copy_from_slice(&key.fingerprint());
-        if let Some(derived) = rest.first_chunk_mut() {
-            *derived = key.derive_bytes(if slot.is_some() { Derivation::Short } else { Derivation::Sealed }, kind)?;
-        }
-        if let Some(room) = text.get_mut(TEXT_AT..TEXT_AT + KEY_WIDTH).and_then(<[u8]>::first_chunk_mut) {
-            key.write_text(room);
+        let (opened, derived) = Opened::with_derived(&key, kind, max_id, u32::try_from(slot).ok())?;
+        key.write_text(text);
+        for (place, byte) in text.iter_mut().skip(KEY_WIDTH).zip(key.fingerprint().into_iter().chain(derived)) {
+            *place = byte;
         }
         Ok(opened)
     }

@@ -50,8 +50,8 @@ impl Derivation {
 /// * **Secret**: it is not printed by `Debug`, no error contains it, and its memory is overwritten when it is dropped.
 /// * **No passphrase**: one text of a known ID would be enough to search for it.
 ///
-/// Its text has a tag, by which a scanner finds it in a repository, and a checksum: `frazilkey_`, then 22 digits of base 62 for the key as a
-/// big-endian number, then 6 for the first four bytes of its fingerprint.
+/// Its text has a tag, by which a scanner finds it in a repository, and a checksum: `frazilkey_`, then 22 digits of base 62 for the key as
+/// a big-endian number, then 6 for the first four bytes of its fingerprint.
 ///
 /// ```
 /// use frazil::public::Key;
@@ -106,12 +106,16 @@ impl Key {
         text
     }
 
-    pub(crate) fn write_text(&self, room: &mut [u8; KEY_WIDTH]) {
-        let (tag, digits) = room.split_at_mut(TAG.len());
-        tag.copy_from_slice(TAG.as_bytes());
-        let (key, checksum) = digits.split_at_mut(KEY_DIGITS);
-        write(limbs_of(&self.0), key);
-        write([0, 0, 0, self.checksum()], checksum);
+    /// Writes the text of the key to the start of the room.
+    pub(crate) fn write_text(&self, room: &mut [u8]) {
+        const KEY_AT: usize = TAG.len();
+        if let Some((tag, rest)) = room.split_first_chunk_mut::<KEY_AT>() {
+            tag.copy_from_slice(TAG.as_bytes());
+            if let Some((key, rest)) = rest.split_first_chunk_mut::<KEY_DIGITS>() {
+                write(limbs_of(&self.0), key);
+                write([0, 0, 0, self.checksum()], rest.get_mut(..CHECKSUM_DIGITS).unwrap_or_default());
+            }
+        }
     }
 
     fn checksum(&self) -> u32 {

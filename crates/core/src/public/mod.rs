@@ -18,9 +18,11 @@
 //! "Encode-then-encipher encryption", 2000 (`Sealed`); J. Patarin, "Security of random Feistel schemes with 5 or more rounds", 2004
 //! (`Short`).
 
+mod block;
 mod cipher;
 mod digits;
 mod key;
+mod network;
 mod opened;
 mod refusal;
 mod sealed;

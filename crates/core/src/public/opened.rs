@@ -4,7 +4,7 @@ use super::cipher::{Cipher, wipe};
 use super::digits::{read, write};
 use super::key::{Derivation, Key};
 use super::refusal::{Checked, Refusal};
-use super::{Sealed, Short, sealed, short};
+use super::{block, network};
 use crate::error::{Error, Result, Rule};
 
 /// What a text needs.
@@ -16,20 +16,24 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    #[inline(never)]
-    pub(crate) fn new(key: &Key, kind: &[u8], max_id: u64, slot: Option<u32>) -> Checked<Self> {
-        let last_slot = short::last_slot(max_id);
+    /// What a key becomes, and the derived key.
+    pub(crate) fn with_derived(key: &Key, kind: &[u8], max_id: u64, slot: Option<u32>) -> Checked<(Self, [u8; 16])> {
+        let last_slot = network::last_slot(max_id);
         if slot > Some(last_slot.into()) {
             return Err(Refusal::at(Rule::WholeNumber, last_slot.into()));
         }
-        let mut derived = key.derive_bytes(if slot.is_some() { Derivation::Short } else { Derivation::Sealed }, kind)?;
-        let opened = Self { cipher: Cipher::new(&derived), max_id, slot };
+        let derived = key.derive_bytes(if slot.is_some() { Derivation::Short } else { Derivation::Sealed }, kind)?;
+        Ok((Self { cipher: Cipher::new(&derived), max_id, slot }, derived))
+    }
+
+    pub(crate) fn new(key: &Key, kind: &[u8], max_id: u64, slot: Option<u32>) -> Checked<Self> {
+        let (opened, mut derived) = Self::with_derived(key, kind, max_id, slot)?;
         wipe(&mut derived);
         Ok(opened)
     }
 
     const fn width(&self) -> usize {
-        if self.slot.is_some() { Short::WIDTH } else { Sealed::WIDTH }
+        if self.slot.is_some() { network::WIDTH } else { block::WIDTH }
     }
 
     /// Writes the text of an ID to the start of the room.
@@ -38,8 +42,8 @@ impl Opened {
             return Err(Refusal::new(Rule::IdRange));
         }
         let number = match self.slot {
-            Some(slot) => short::number_of(&self.cipher, short::network_of(self.max_id), slot, id),
-            None => sealed::number_of(&self.cipher, id),
+            Some(slot) => network::number_of(&self.cipher, network::network_of(self.max_id), slot, id),
+            None => block::number_of(&self.cipher, id),
         };
         write(number, room.get_mut(..self.width()).unwrap_or_default());
         Ok(())
@@ -48,8 +52,8 @@ impl Opened {
     pub(crate) fn decode(&self, text: &[u8]) -> Checked<u64> {
         let number = read(text, self.width())?;
         let id = match (self.slot, number) {
-            (Some(slot), Some(number)) => short::id_of(&self.cipher, short::network_of(self.max_id), slot, number)?,
-            (None, Some(number)) => sealed::id_of(&self.cipher, number),
+            (Some(slot), Some(number)) => network::id_of(&self.cipher, network::network_of(self.max_id), slot, number)?,
+            (None, Some(number)) => block::id_of(&self.cipher, number),
             (_, None) => None,
         };
         id.filter(|id| *id <= self.max_id).ok_or(Refusal::new(Rule::SealedText))

@@ -12,9 +12,9 @@ import type { Exports } from "./exports.js";
 
 /** Where something is in `text` of the frame: the kind before a key is opened, and the rest after. */
 export enum At {
-  FINGERPRINT = 0,
-  DERIVED = 8,
-  KEY = 24,
+  KEY = 0,
+  FINGERPRINT = 38,
+  DERIVED = 46,
   END = 62,
   KIND = 64,
 }

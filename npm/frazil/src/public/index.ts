@@ -158,8 +158,8 @@ export const keyFacts = (
 ): { fingerprint: string; derived: string; text: string } =>
   opening("key", key, kind, 63, form === "short" ? 0 : undefined, () => ({
     fingerprint: hexadecimal(At.FINGERPRINT, At.DERIVED),
-    derived: hexadecimal(At.DERIVED, At.KEY),
-    text: String.fromCharCode(...core().text.subarray(At.KEY, At.END)),
+    derived: hexadecimal(At.DERIVED, At.END),
+    text: String.fromCharCode(...core().text.subarray(At.KEY, At.FINGERPRINT)),
   }));
 
 /**
