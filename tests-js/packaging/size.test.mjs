@@ -124,8 +124,7 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // to 0.04 of each entry that has them, and 0.06 of the workerd entry; a conflict that says what differs 0.03 where there are leases.
 //
 // **What stores and drivers say** takes 0.05 to 0.15 where there are leases or segments: cut, on one line, and without passwords of URLs.
-// The name of an own store, checked and read once, takes 0.02 to 0.05 of it. Hints that say "for another column" and "stop the programs" take
-// 0.02.
+// The name of an own store, checked and read once, takes 0.02 to 0.05 of it. Hints that say what to stop first take 0.02.
 // Throwing on whatever a getter of the options throws takes 0.01 of it, and a clock that shows a symbol 0.01 of each entry with a clock.
 // Showing a name such as `{min}` as it is, and replacing the line breaks of Unicode, takes 0.01 to 0.03 of each entry that refuses.
 const WORKER = 'export * from "frazil"; export { FrazilLeases, leased } from "frazil/workers"';
