@@ -31,7 +31,7 @@ async function start(compatibilityDate, conditions = ["workerd", "worker", "brow
     module("esm", "worker.mjs"),
     ...contents.filter((name) => name.endsWith(".wasm")).map((name) => module("wasm", name)),
   ]);
-  const files = conditions.includes("workerd") ? 2 : 1;
+  const files = conditions.includes("workerd") ? 3 : 1;
   assert.equal(Object.keys(modules).length, files, `${contents}`);
   return new Miniflare({
     cf: false, // otherwise miniflare downloads a sample
