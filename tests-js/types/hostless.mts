@@ -4,6 +4,7 @@ import * as decode from "frazil/decode";
 import * as layout from "frazil/layout";
 import * as lease from "frazil/lease";
 import "frazil/native";
+import * as publicForms from "frazil/public";
 import * as segment from "frazil/segment";
 import * as d1 from "frazil/stores/d1";
 import * as document from "frazil/stores/document";
@@ -23,7 +24,7 @@ import * as typed from "frazil/typed";
 import * as workers from "frazil/workers";
 import * as workersSegment from "frazil/workers/segment";
 
-export const entries = [decode, layout, lease, segment, testing, text, transport, typed, workers, workersSegment];
+export const entries = [decode, layout, lease, publicForms, segment, testing, text, transport, typed, workers, workersSegment];
 export const contracts = [leaseContract, segmentContract];
 export const stores = [d1, document, durableObject, etcd, mysql, postgres, redis, sqlite, zookeeper];
 
