@@ -14,7 +14,7 @@
 
 use core::hint::black_box;
 
-use frazil::abi::{Frame, Handles, PublicFrame};
+use frazil::abi::{Frame, Handles};
 use frazil::clock::ManualClock;
 use frazil::layout::{Columns, Parts};
 use frazil::mint::{Block, Health, Machine, Outcome, Reservation, Stats, Unshared, Window};
@@ -155,24 +155,6 @@ fn layout_stretch(layout: &Layout, from_ms: u64, to_ms: u64, node: Option<u64>) 
     layout.range(from_ms, to_ms, node)
 }
 
-#[no_panic]
-#[inline(never)]
-fn public_open(frame: &mut PublicFrame, key: usize, kind: usize, bits: u32, slot: i32) -> u32 {
-    frame.open(key, kind, bits, slot)
-}
-
-#[no_panic]
-#[inline(never)]
-fn public_encode(frame: &mut PublicFrame) -> u32 {
-    frame.encode()
-}
-
-#[no_panic]
-#[inline(never)]
-fn public_decode(frame: &mut PublicFrame, length: usize) -> u32 {
-    frame.decode(length)
-}
-
 /// A broken variant of `Block::write`: it panics if the output is shorter than the block.
 #[cfg(feature = "mutant")]
 #[no_panic]
@@ -204,9 +186,6 @@ fn main() {
         layout_compose as *const (),
         layout_range as *const (),
         layout_stretch as *const (),
-        public_open as *const (),
-        public_encode as *const (),
-        public_decode as *const (),
         #[cfg(feature = "mutant")]
         {
             mutant as *const ()
