@@ -109,7 +109,15 @@ await bundle({
   bundle: true,
   format: "esm",
   platform: "node",
-  external: ["frazil", "frazil/decode", "frazil/layout", "frazil/public", "frazil/testing", "frazil/text", "frazil/typed"],
+  external: [
+    "frazil",
+    "frazil/decode",
+    "frazil/layout",
+    "frazil/public",
+    "frazil/testing",
+    "frazil/text",
+    "frazil/typed",
+  ],
 });
 
 const sha256 = createHash("sha256")
