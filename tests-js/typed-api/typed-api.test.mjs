@@ -1,9 +1,11 @@
 // The example examples/typed-api by the commands of its README, on PGlite and on Postgres, and its page in a browser.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Layout } from "frazil";
-import { base62 } from "frazil/text";
+import { publicIds } from "frazil/public";
+import { defineId } from "frazil/typed";
 import { launch } from "../runtimes/chromium/browser.mjs";
 import { freePort } from "../stores/kit/server-process.mjs";
 import { PostgresServer } from "../stores/postgres/server.mjs";
@@ -12,6 +14,12 @@ import { runReadme } from "../url-shortener/copy.mjs";
 /** A folder for pictures of the page, to look at. */
 const SCREENSHOTS = process.env.FRAZIL_SCREENSHOTS;
 const layout = Layout.named("default");
+
+/** A type of IDs with the key of the example. */
+const typeOf = (prefix) => {
+  const [, key] = /^ID_KEY=(\S+)$/m.exec(readFileSync(join(copy.folder, ".env"), "utf8"));
+  return defineId(prefix, { public: publicIds({ kind: prefix, keys: [key] }) });
+};
 
 let database;
 let copy;
@@ -62,9 +70,9 @@ for (const [at, name] of ["PGlite", "Postgres"].entries())
     test("each type has its text, and any ID is found", async () => {
       const { org, user, write } = author;
       const post = await write("first");
-      assert.match(org.id, /^org_[0-9A-Za-z]{11}$/);
-      assert.match(user.id, /^usr_[0-9A-Za-z]{11}$/);
-      assert.match(post.id, /^post_[0-9A-Za-z]{11}$/);
+      assert.match(org.id, /^org_[0-9A-Za-z]{22}$/);
+      assert.match(user.id, /^usr_[0-9A-Za-z]{22}$/);
+      assert.match(post.id, /^post_[0-9A-Za-z]{22}$/);
       assert.deepEqual([user.org, post.author], [org.id, user.id]);
       for (const made of [org, user, post]) assert.deepEqual(await ask(origin, made.id), { ...made, status: 200 });
     });
@@ -78,9 +86,11 @@ for (const [at, name] of ["PGlite", "Postgres"].entries())
         const { status, field } = await ask(origin, "posts", { author: id, text: "x" });
         assert.deepEqual([status, field], [400, "author"]);
       }
-      const missing = await ask(origin, "posts", { author: "usr_00000000001", text: "x" });
+      const missing = await ask(origin, "posts", { author: typeOf("usr").format(1n), text: "x" });
       assert.deepEqual([missing.status, missing.field], [404, "author"]);
-      for (const id of ["post_00000000001", "abc_00000000001", "5", "post_", "%00"])
+      const unknown = [typeOf("post").format(1n), typeOf("abc").format(1n)];
+      const otherKey = `usr_${"1".repeat(22)}`;
+      for (const id of [...unknown, otherKey, "post_00000000001", "5", "post_", "%00"])
         assert.equal((await ask(origin, id)).status, 404, id);
       assert.equal((await ask(origin, "posts", "{")).status, 400);
       assert.equal((await ask(origin, "posts", { author: user.id, text: "x".repeat(9000) })).status, 413);
@@ -170,10 +180,22 @@ test("two servers on one Postgres have a node id each, and the database has the 
   const [, { origin }, other] = copy.running;
   const { write } = await newAuthor(origin);
   const texts = [(await write("of one")).id, (await write("of the other", other.origin)).id];
-  const ids = texts.map((text) => base62.decode(text.slice("post_".length)));
+  const ids = texts.map(typeOf("post").parse);
   assert.deepEqual(ids.map((id) => layout.decode(id).node).sort(), [0, 1]);
   const rows = await database.query("SELECT id FROM posts WHERE id = ANY ($1::bigint[])", [ids]);
   assert.equal(rows.length, 2);
+});
+
+test("without a key no server starts, and with another one no text opens", async () => {
+  const [{ origin }] = copy.running;
+  const { user } = await newAuthor(origin);
+  await assert.rejects(
+    copy.start("DATA=other node server.mjs"),
+    /Error: ID_KEY is not set\. `npx frazil key new` makes one/,
+  );
+  const other = defineId("usr", { public: publicIds({ kind: "usr", keys: [new Uint8Array(16)] }) });
+  const refused = await ask(origin, "posts", { author: other.format(typeOf("usr").parse(user.id)), text: "x" });
+  assert.deepEqual([refused.status, refused.field], [400, "author"]);
 });
 
 test("a server that has ended starts again with its posts, without --init", async (t) => {
