@@ -6,22 +6,6 @@ declare module "*/frazil.wasm" {
   export default text;
 }
 
-declare module "*/public.wasm" {
-  /** The module as base64. */
-  const text: string;
-  export default text;
-}
-
-declare module "*/workerd-public-wasm.mjs" {
-  const wasm: import("./wasm.js").ImportedModule<import("../../public/exports.js").Exports>;
-  export default wasm;
-}
-
-declare module "*/edge-light-public-wasm.mjs" {
-  const wasm: WebAssembly.Module;
-  export default wasm;
-}
-
 declare module "*/workerd-wasm.mjs" {
   const wasm: import("./wasm.js").ImportedModule;
   export default wasm;
