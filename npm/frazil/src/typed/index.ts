@@ -11,6 +11,7 @@
  * ```
  */
 import { ConfigError, DecodeError, type ErrorCode, type FrazilError, show } from "../base/errors.js";
+import { ownOf } from "../base/own-properties.js";
 import { LAYOUT_BITS } from "../generated/layout-bits.js";
 import type { Id, IdInput, LayoutName } from "../layout/id.js";
 import type { FixedForm } from "../text/index.js";
@@ -200,7 +201,13 @@ function idOf(maxId: bigint, input: unknown): Id {
   throw refusal(DecodeError, "INVALID_ID", "id", input, `must be an ID from 0 to ${maxId}`, hint);
 }
 
-/** The same call, which gives its error to the context if there is one. */
+/** An error that refuses a value. Another one, such as that of a full stack, tells nothing of the value, and is thrown. */
+function refusalOf(error: unknown): DecodeError {
+  if (error instanceof DecodeError) return error;
+  throw error;
+}
+
+/** The same call, which gives its refusal to the context if there is one. */
 const collecting =
   <I, O>(call: (input: I) => O) =>
   (input: I, context?: CodecContext): O => {
@@ -208,7 +215,7 @@ const collecting =
       return call(input);
     } catch (error) {
       if (!context) throw error;
-      context.issues.push({ code: "custom", message: (error as Error).message, input });
+      context.issues.push({ code: "custom", message: refusalOf(error).message, input });
       return undefined as O;
     }
   };
@@ -220,7 +227,7 @@ function reader<Text extends string, T>(parse: (text: string) => T, pattern: str
     try {
       return { success: true, data: parse(value as string) };
     } catch (error) {
-      return { success: false, error: error as DecodeError };
+      return { success: false, error: refusalOf(error) };
     }
   };
   return {
@@ -265,11 +272,12 @@ export function defineId<const P extends string, K extends string = P>(
 ): IdMaker<P, K>;
 export function defineId<const P extends string, K extends string = P>(prefix: P, options?: IdOptions): IdType<P, K>;
 export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
-  const { ids, layout, form, public: sealed, ...others } = options;
+  const { ids, layout, form, public: sealed, ...others } = ownOf(options);
   const isPrefix = typeof prefix === "string" && /^[a-z]([a-z_]{0,61}[a-z])?$/.test(prefix);
   check(isPrefix, "prefix", prefix, "must be 1 to 63 of a-z and _, with a letter at both ends");
   const [unknown] = Object.keys(others);
-  check(!unknown, "options", unknown, "must be ids, layout, form or public");
+  const isObject = Object(options) === options;
+  check(isObject && !unknown, "options", unknown ?? options, "must be ids, layout, form or public");
   // An `ids` without a layout makes no IDs: the numbers of a segment, for example.
   const layouts = [ids && (ids.layout ?? null), layout, sealed && (sealed.layout ?? null)];
   const [maxId = MAX_SIGNED, ...maxIds] = layouts.filter((each) => each !== undefined).map(maxIdOf);
