@@ -111,8 +111,8 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // the bits of the ID 0.14; refusing lists whatever they are 0.1. All forms and alphabets of one's own take 0.63 beyond one form.
 //
 // **`frazil/typed`**: the errors 0.8, the digits of base 62 0.2, the widths of the named layouts 0.1, and the rest for schema libraries,
-// ORMs, GraphQL and a refusal of each wrong option. `anyId` takes 0.25 more. Throwing what is no refusal, and leaving out inherited options,
-// takes 0.03.
+// ORMs, GraphQL and a refusal of each wrong option. `anyId` takes 0.25 more. Throwing what is no refusal,
+// and leaving out inherited options, takes 0.03.
 //
 // **Hints for mistakes of the first day** (a node id out of range, digits in a part, text in place of parsed JSON, short texts) take 0.02
 // to 0.04 of each entry that has them, and 0.06 of the workerd entry; a conflict that says what differs 0.03 where there are leases.
