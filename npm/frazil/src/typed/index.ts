@@ -32,7 +32,10 @@ export interface IdSource {
   readonly layout: LayoutFields;
 }
 
-/** A form of the program's own that hides the number: 22 characters, sealed with a key. */
+/**
+ * A form of the program's own that hides the number: 22 characters, sealed with a key. A text that `decode` refuses with another error than
+ * `DecodeError` is not told from a fault: `safeParse` throws it.
+ */
 export interface PublicForm {
   readonly kind: string;
   readonly form: string;
