@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { runInNewContext } from "node:vm";
+import { createContext, runInContext, runInNewContext } from "node:vm";
 import { ConfigError, DecodeError, FrazilError, Layout, Snowflake } from "frazil";
 import { publicIds } from "frazil/public";
 import { inNewProcess } from "../core/package-copy.mjs";
@@ -428,4 +428,51 @@ test("a call that a full stack ends leaves nothing behind", () => {
   assert.ok(ended > 100);
   assert.equal(users.encode(id), text);
   assert.equal(orders.decode(short), id);
+});
+
+test("a call that a timeout ends leaves nothing behind", () => {
+  const [sealed, short] = [users.encode(id), orders.encode(id)];
+  const context = createContext({ users, orders, make: () => publicIds({ kind: "user", keys: [oldKey] }) });
+  for (let round = 0; round < 60; round++) {
+    const endless = "for (let id = 0n; ; id++) { users.encode(id); orders.encode(id); make(); }";
+    assert.throws(() => runInContext(endless, context, { timeout: 3 }), { code: "ERR_SCRIPT_EXECUTION_TIMEOUT" });
+    assert.equal(users.encode(id), sealed);
+    assert.equal(orders.decode(short), id);
+  }
+});
+
+test("nothing of a key stays in the memory of the module", async () => {
+  const script = `
+    const made = [];
+    const { Instance } = WebAssembly;
+    WebAssembly.Instance = class extends Instance { constructor(module) { super(module); made.push(this); } };
+    const { publicIds } = await import("frazil/public");
+    const bytes = Buffer.from([${bytes}]);
+    const found = [];
+    for (const key of [${JSON.stringify(key)}, bytes])
+      for (const more of [{ keys: [key] }, { form: "short", keys: [{ slot: 0, key }] }]) {
+        publicIds({ kind: "user", ...more });
+        found.push(Buffer.from(made[0].exports.memory.buffer).includes(bytes));
+      }
+    // The checker finds a key.
+    new Uint8Array(made[0].exports.memory.buffer).set(bytes, 99);
+    found.push(Buffer.from(made[0].exports.memory.buffer).includes(bytes));
+    process.stdout.write(JSON.stringify(found));
+  `;
+  assert.deepEqual(await inNewProcess(script), [false, false, false, false, true]);
+});
+
+test("a key that was given in the wrong place does not show", () => {
+  for (const call of [
+    () => publicIds(of({ kind: key })),
+    () => publicIds(of({ layout: key })),
+    () => publicIds(of({ form: key })),
+    () => publicIds(short({ slot: key, key })),
+    () => users.decode(key),
+    () => orders.decode(`"${key}"`),
+  ]) {
+    const error = errorOf(call);
+    assert.ok(!leaks(error), shownBy(error));
+    assert.equal(error.value, "frazilkey_…");
+  }
 });

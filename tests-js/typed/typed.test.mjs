@@ -314,3 +314,48 @@ test("everything is frozen, and works detached", () => {
   copy.pattern = "";
   assert.equal(UserId["~standard"].jsonSchema.input().pattern, UserId.jsonSchema.pattern);
 });
+
+test("options are an object, and only what it has itself counts", () => {
+  for (const options of [null, 5, true, Symbol("x")]) refused("INVALID_OPTION", () => defineId("usr", options));
+  try {
+    Object.assign(Object.prototype, { layout: "discord" });
+    refused("INVALID_ID", () => defineId("usr").format(2n ** 63n));
+  } finally {
+    delete Object.prototype.layout;
+  }
+});
+
+test("a full stack is no answer about a text", () => {
+  const { validate } = UserId["~standard"];
+  const decoded = () => UserId.decode(written, { issues: [] });
+  const calls = [
+    () => UserId.is(written),
+    () => UserId.safeParse(written).data,
+    () => validate(written).value,
+    decoded,
+  ];
+  let ended = 0;
+  for (const call of calls) {
+    let left = 1000;
+    /** Calls at each depth of the stack, on the way back from its end. */
+    const deeper = () => {
+      try {
+        deeper();
+      } catch {}
+      if (left-- < 0) return;
+      let answer;
+      try {
+        answer = call();
+      } catch (error) {
+        assert.equal(error.name, "RangeError");
+        ended++;
+        return;
+      }
+      answers.add(answer);
+    };
+    const answers = new Set();
+    deeper();
+    assert.deepEqual([...answers], [call === calls[0] ? true : id]);
+  }
+  assert.ok(ended > 10);
+});

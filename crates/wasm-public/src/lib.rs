@@ -67,11 +67,25 @@ pub fn bytes() -> u32 {
     PublicFrame::OPENED_BYTES as u32
 }
 
-/// `PublicFrame::open`.
+/// `PublicFrame::open`. Nothing of the key stays in the memory but what it became for its kind.
 #[wasm_bindgen]
 #[must_use]
 pub fn open(key: usize, kind: usize, bits: u32, slot: i32) -> u32 {
+    let status = open_key(key, kind, bits, slot);
+    clean_stack();
+    status
+}
+
+/// Not inlined, so that the key lies where `clean_stack` writes.
+#[inline(never)]
+fn open_key(key: usize, kind: usize, bits: u32, slot: i32) -> u32 {
     with_frame(|frame| frame.open(key, kind, bits, slot))
+}
+
+/// Overwrites the stack that the call before had: less than 1 KiB.
+#[inline(never)]
+fn clean_stack() {
+    core::hint::black_box(&mut [0_u8; 4096]);
 }
 
 /// `PublicFrame::encode`.

@@ -3,7 +3,7 @@
  * which JavaScript keeps, and which the frame holds during a call (`crates/core/src/abi/public.rs`).
  *
  * * **No user code runs during a call**, so that all objects of a program can share the frame.
- * * **A call that ends halfway** (a stack overflow) leaves nothing behind: the next one gets another instance.
+ * * **A call that ends halfway** (a stack overflow, a timeout of `node:vm`) leaves nothing behind: the next one gets another instance.
  */
 import { HINT, load } from "#public";
 import { copyIds, Ids, lengthOf } from "../base/arrays.js";
@@ -57,8 +57,17 @@ function connect(): Core {
   }
 }
 
-/** The instance. */
-export const core = (): Core => instance ?? connect();
+/** Whether a call is running; or one ended halfway, maybe by a timeout of `node:vm`, which no `catch` sees. */
+let isInside = false;
+
+/** The instance, or another one after a call that ended halfway. */
+export function core(): Core {
+  if (instance && !isInside) return instance;
+  current = undefined;
+  const made = connect();
+  isInside = false;
+  return made;
+}
 
 /** The instance, with a key in its frame. */
 export function coreWith(key: Opened): Core {
@@ -73,13 +82,10 @@ export function coreWith(key: Opened): Core {
 
 /** Makes a call of the module, and returns its status. */
 export function call(make: (a: number, b: number, c: number, d: number) => number, a = 0, b = 0, c = 0, d = 0): number {
-  try {
-    return make(a, b, c, d);
-  } catch (error) {
-    instance = undefined;
-    current = undefined;
-    throw error;
-  }
+  isInside = true;
+  const status = make(a, b, c, d);
+  isInside = false;
+  return status;
 }
 
 /** Opens the key in the frame: see `PublicFrame::open`. Returns the status. */

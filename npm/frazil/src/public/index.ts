@@ -96,12 +96,16 @@ const described = (value: unknown): string =>
 const hidden = (field: string, value: unknown, rule: string): FrazilError =>
   withoutValue("INVALID_OPTION", field, described(value), rule);
 
+/** A value as an error may have it: a key that was given in the wrong place is cut. */
+const shown = (value: unknown): unknown =>
+  typeof value === "string" && value.includes("frazilkey_") ? "frazilkey_…" : value;
+
 function bitsOf(layout: LayoutName | LayoutFields): number {
   const bits: unknown =
     typeof layout === "string"
       ? Object.hasOwn(LAYOUT_BITS, layout) && LAYOUT_BITS[layout]
       : layout?.fields?.reduce?.((sum, field) => sum + field?.bits, 0);
-  if (!isWhole(bits, 1, 64)) throw configError("INVALID_LAYOUT", "layout", layout, PackageRule.A_LAYOUT);
+  if (!isWhole(bits, 1, 64)) throw configError("INVALID_LAYOUT", "layout", shown(layout), PackageRule.A_LAYOUT);
   return bits;
 }
 
@@ -141,8 +145,8 @@ function opening<T>(field: string, key: unknown, kind: unknown, bits: number, sl
   const number = slot === undefined ? -1 : isWhole(slot, 0, 255) ? slot : 255;
   const rule = length === undefined ? Rule.KEY_TEXT : RULES[open(length, kindLength, bits, number)];
   if (rule === Rule.WHOLE_NUMBER)
-    throw configError("INVALID_OPTION", `${field.slice(0, -3)}slot`, slot, rule, 0, core().id[0]);
-  if (rule === Rule.KIND_SYNTAX) throw configError("INVALID_OPTION", "kind", kind, rule);
+    throw configError("INVALID_OPTION", `${field.slice(0, -3)}slot`, shown(slot), rule, 0, core().id[0]);
+  if (rule === Rule.KIND_SYNTAX) throw configError("INVALID_OPTION", "kind", shown(kind), rule);
   if (rule) throw hidden(field, key, rule);
   const found = read();
   const { text } = core();
@@ -174,7 +178,7 @@ export function publicIds(options: SealedOptions | ShortOptions): PublicIds {
   const given = checkKeys("INVALID_OPTION", "options", options, "kind, keys, layout, form");
   const { kind, keys, layout = "default", form = "sealed" } = given;
   const isShort = form === "short";
-  if (!isShort && form !== "sealed") throw configError("INVALID_OPTION", "form", form, PackageRule.PUBLIC_FORM);
+  if (!isShort && form !== "sealed") throw configError("INVALID_OPTION", "form", shown(form), PackageRule.PUBLIC_FORM);
   const bits = bitsOf(layout);
   const count: unknown = Array.isArray(keys) && keys.length;
   if (!isWhole(count, 1, 2 ** 32)) throw hidden("keys", keys, PackageRule.KEYS);
@@ -197,7 +201,7 @@ export function publicIds(options: SealedOptions | ShortOptions): PublicIds {
   /** The rule of a text that another key may open. */
   const elsewhere = isShort ? Rule.SHORT_SLOT : Rule.SEALED_TEXT;
   const refuse = (text: unknown, rule: string, max?: unknown, details?: ErrorDetails) =>
-    refusal(DecodeError, "INVALID_TEXT", "text", text, rule, 0, max, details);
+    refusal(DecodeError, "INVALID_TEXT", "text", shown(text), rule, 0, max, details);
 
   return Object.freeze({
     kind,

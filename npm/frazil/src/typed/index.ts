@@ -31,7 +31,10 @@ export interface IdSource {
   readonly layout: LayoutFields;
 }
 
-/** A form that hides the number: 22 characters, sealed with a key, as by `publicIds` of `frazil/public`. */
+/**
+ * A form that hides the number: 22 characters, sealed with a key, as by `publicIds` of `frazil/public`. An own one refuses a text with a
+ * `DecodeError`: `safeParse` throws other errors.
+ */
 export interface PublicForm {
   readonly kind: string;
   readonly form: string;
@@ -184,8 +187,8 @@ function check(
 ): asserts holds {
   if (holds) return;
   // No typed ID is longer: 63 characters of a prefix, `_`, and 64 digits of base 2. Errors have no copy of a longer text.
-  const details = { field, rule, ...(!(typeof value === "string" && value.length > 128) && { value }) };
-  throw new Class(code, `${field} ${rule}, got ${show(value)}\n${hint}`, details);
+  const isLong = typeof value === "string" && value.length > 128;
+  throw new Class(code, `${field} ${rule}, got ${show(value)}\n${hint}`, { field, rule, ...(!isLong && { value }) });
 }
 
 /** Reads a `bigint`, decimal text or an exact number as an ID up to `maxId`. */
@@ -194,7 +197,7 @@ function idsUpTo(maxId: bigint): (input: unknown) => Id {
   return (input) => {
     const isExact = typeof input === "string" ? /^(0|[1-9]\d{0,19})$/.test(input) : Number.isSafeInteger(input);
     const id = isExact ? BigInt(input as string) : input;
-    const hint = typeof input === "number" ? "Numbers above 2^53 have lost digits. In SQL: CAST(id AS TEXT)." : "";
+    const hint = typeof input === "number" ? "Above 2^53, digits are lost. In SQL: CAST(id AS TEXT)." : "";
     check(typeof id === "bigint" && id >= 0n && id <= maxId, "id", input, rule, "INVALID_ID", DecodeError, hint);
     return id as Id;
   };
@@ -206,25 +209,28 @@ const nullable =
   (input: unknown): O =>
     input == null ? (input as O) : call(input as I);
 
-/** The same call, which returns its error. */
+/** The same call, which returns its refusal. */
 const caught =
   <I, O>(call: (input: I) => O) =>
   (input: unknown): SafeResult<O> => {
     try {
       return { success: true, data: call(input as I) };
     } catch (error) {
-      return { success: false, error: error as DecodeError };
+      // Such as that of a full stack, which tells nothing of the value.
+      if (!(error instanceof DecodeError)) throw error;
+      return { success: false, error };
     }
   };
 
-/** The same call, which gives its error to the context if there is one. */
+/** The same call, which gives its refusal to the context if there is one. */
 const collecting =
   <I, O>(call: (input: I) => O) =>
   (input: I, context?: CodecContext): O => {
     const { data, error } = caught(call)(input) as { data: O; error?: DecodeError };
-    if (!error) return data;
-    if (!context) throw error;
-    context.issues.push({ code: "custom", message: error.message, input });
+    if (error) {
+      if (!context) throw error;
+      context.issues.push({ code: "custom", message: error.message, input });
+    }
     return data;
   };
 
@@ -280,7 +286,7 @@ export function defineId<const P extends string, K extends string = P>(
 ): IdMaker<P, K>;
 export function defineId<const P extends string, K extends string = P>(prefix: P, options?: IdOptions): IdType<P, K>;
 export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
-  const { ids, layout, form, public: sealed, ...others } = Object(options) as IdOptions;
+  const { ids, layout, form, public: sealed, ...others } = { __proto__: null, ...options } as IdOptions;
   check(typeof prefix === "string" && PREFIX.test(prefix), "prefix", prefix, `must match ${PREFIX.source}`);
   const [unknown] = Object.keys(others);
   check(Object(options) === options && !unknown, "options", unknown ?? options, "must be ids, layout, form or public");
@@ -291,7 +297,7 @@ export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
     form === undefined || (!sealed && form?.width > 0 && form.alphabet?.split?.("_").length === 1),
     "form",
     form,
-    "must be of frazil/text without _, and without public",
+    "must be of frazil/text, without _ or public",
   );
   check(
     !sealed || (sealed.kind === prefix && sealed.form === "sealed"),
