@@ -226,6 +226,7 @@ export const ALL_SUITES = [
     node: tools.node24,
     ...othersOf("pages"),
   },
+  { name: "sql-next", waits: true, requires: [runtimes, postgres, pgbouncer], ...testsOf("sql/next") },
   { name: "local", ...stateFile(20), optional: [faketime, fileSystems] },
   // A release is packed and published several times, on a machine that may have other work: the limit ends what hangs.
   { name: "packaging", optional: [runtimes, browser], ...testsOf("packaging", { limitMs: 900_000 }) },

@@ -103,6 +103,7 @@ const OF_SUITE = {
   "typed-orms": [...WITH_SERVERS, "tests-js/typed/orms"],
   typed: [...TESTS, "tests-js/typed", "tests-js/types", "docs/guides/typed-ids.md"],
   "pages-databases": [...WITH_SERVERS, ...PAGES],
+  "sql-next": [...WITH_SERVERS, "tests-js/sql"],
   swaps: RUNTIMES,
   "swaps-arm64": [...RUNTIMES, "scripts/platforms"],
   local: [...TESTS, "scripts/platforms/test-local.mjs", "docs/guides/local.md", "docs/proofs/local-platforms.json"],

@@ -1,0 +1,2 @@
+/** SQL for migrations. */
+export { type NextSqlOptions, nextSql } from "./next.js";
