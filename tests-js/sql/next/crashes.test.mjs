@@ -136,8 +136,8 @@ const CRASHES = {
   },
 };
 
+// docs/internals/claims.md: 41
 for (const [name, crash] of Object.entries(CRASHES))
-  // docs/internals/claims.md: 41
   for (const [change, isBroken] of [
     [undefined, false],
     [withoutMove, true],
