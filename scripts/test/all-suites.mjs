@@ -16,6 +16,7 @@ import {
   redis,
   runtimes,
   siteTools,
+  sqlEngines,
   tools,
   valgrind,
   valkey,
@@ -218,6 +219,13 @@ export const ALL_SUITES = [
     requires: [runtimes, orms, postgres, mariadb],
     node: tools.node24,
     ...testsOf("typed/orms"),
+  },
+  {
+    name: "sql",
+    waits: true,
+    requires: [runtimes, postgres, mariadb, sqlEngines],
+    node: tools.node24,
+    ...testsOf("sql"),
   },
   {
     name: "pages-databases",

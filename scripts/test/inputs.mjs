@@ -102,6 +102,7 @@ const OF_SUITE = {
   transport: [...WITH_SERVERS, ...PAGES, "tests-js/transport"],
   "typed-orms": [...WITH_SERVERS, "tests-js/typed/orms"],
   typed: [...TESTS, "tests-js/typed", "tests-js/types", "docs/guides/typed-ids.md"],
+  sql: [...WITH_SERVERS, "tests-js/sql"],
   "pages-databases": [...WITH_SERVERS, ...PAGES],
   "sql-next": [...WITH_SERVERS, "tests-js/sql"],
   swaps: RUNTIMES,

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { isLinuxX64Gnu as hasAddon } from "../../scripts/shell.mjs";
 
 export { hasAddon };
-export const COMMANDS = ["next", "decode", "convert", "range", "layouts", "plan", "doctor", "ddl", "fence"];
+export const COMMANDS = ["next", "decode", "convert", "range", "layouts", "plan", "sql", "doctor", "ddl", "fence"];
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 export const program = join(root, "npm/frazil/dist/cli.mjs");
 export const folder = mkdtempSync(join(tmpdir(), "frazil-cli-"));

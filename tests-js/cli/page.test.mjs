@@ -12,6 +12,7 @@ const blocks = [...page.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?/gs)]
 }));
 
 writeFileSync(join(folder, "ids.txt"), "1541815603606036480\n");
+writeFileSync(join(folder, "app.log"), "order 1541815603606036480 placed\n");
 
 test("the page has the command lines of every command but ddl, layouts and plan, which print their own text", () => {
   const used = new Set(blocks.flatMap(({ lines }) => lines.map((line) => /npx frazil (\w+)/.exec(line)[1])));

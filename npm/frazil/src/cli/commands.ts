@@ -13,10 +13,11 @@ import { layouts } from "./layouts.js";
 import { next } from "./next.js";
 import { plan } from "./plan.js";
 import { range } from "./range.js";
+import { sql } from "./sql.js";
 import { shownArgument, UsageError } from "./usage-error.js";
 
 /** All commands, in the order of the help. */
-export const COMMANDS: readonly Command[] = [next, decode, convert, range, layouts, plan, doctor, ddl, fence];
+export const COMMANDS: readonly Command[] = [next, decode, convert, range, layouts, plan, sql, doctor, ddl, fence];
 
 /** Other words that people type for a command. */
 const OTHER_NAMES: readonly (readonly [RegExp, Command])[] = [
@@ -28,7 +29,7 @@ const OTHER_NAMES: readonly (readonly [RegExp, Command])[] = [
   [/^(capacity|limits|info)$/i, plan],
   [/^(check|health|status|env|diagnose|diagnostics|where|test)$/i, doctor],
   [/^(restored?|recover(y)?|failback|failover)$/i, fence],
-  [/^(sql|schema|init|migrate|migration|setup)$/i, ddl],
+  [/^(schema|init|migrate|migration|setup)$/i, ddl],
 ];
 
 /**

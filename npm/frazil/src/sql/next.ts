@@ -28,6 +28,8 @@ import { PackageRule } from "../base/package-rules.js";
 import { describedError } from "../base/value-text.js";
 import { Rule } from "../generated/rules.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";
+import type { Dialect } from "./dialect.js";
+import { DIALECTS } from "./dialects.js";
 import { DOWN, HERE, UP } from "./next-statements.js";
 
 /** The options of `nextSql`. */
@@ -62,7 +64,7 @@ const LEAVE = "ZFREE";
 const SIGNED_COLUMN = "must have IDs below 2^63 with this node id, since a bigint of Postgres has a sign";
 const WORD_ROOM =
   "must leave a counter beside the time that has {max} values more than the sequence\nTake fewer bits for the time or the sequence.";
-const SCHEMA_NAME = "must be the name of a schema, a letter or _ and then at most 62 letters, digits, _, $ or -";
+const SCHEMA = DIALECTS.postgres.schema as NonNullable<Dialect["schema"]>;
 const ROLE_NAME = "must be the name of a role, of 1 to 63 characters without a quotation mark";
 
 /** What a layout and its node id make of a word. */
@@ -137,8 +139,8 @@ export function nextSql(layout: LayoutInput, options: NextSqlOptions): string {
   const { node, maxLagMs = 10, maxLeadMs = 1000, grant, down = false } = given;
   if (typeof down !== "boolean") throw describedError("INVALID_OPTION", "down", down, PackageRule.TRUE_OR_FALSE);
   const { schema = "frazil" } = given;
-  if (typeof schema !== "string" || !/^[a-z_][\w$-]{0,62}$/i.test(schema))
-    throw describedError("INVALID_OPTION", "schema", schema, SCHEMA_NAME);
+  if (typeof schema !== "string" || !SCHEMA.pattern.test(schema))
+    throw describedError("INVALID_OPTION", "schema", schema, SCHEMA.rule);
   if (down) return completed(DOWN, { schema: `"${schema}"` });
   const made = Layout.from(layout);
   const { tickMs, epochMs } = made;
