@@ -136,12 +136,12 @@ const CRASHES = {
   },
 };
 
-// docs/internals/claims.md: 41
 for (const [name, crash] of Object.entries(CRASHES))
   for (const [change, isBroken] of [
     [undefined, false],
     [withoutMove, true],
-  ])
+  ]) {
+    // docs/internals/claims.md: 41
     test(`${name}, and the WAL of IDs that a client saw is lost: ${isBroken ? "without the move they repeat" : "none repeats"}`, async (t) => {
       const lossy = await PostgresServer.start({ wal_writer_delay: "10s", autovacuum: "off", fsync: "off" });
       t.after(() => lossy.stop());
@@ -154,6 +154,7 @@ for (const [name, crash] of Object.entries(CRASHES))
       const next = await mintBehind(await connect(t, lossy.url));
       assert.equal(new Set([...seen, ...next]).size < 604, isBroken);
     });
+  }
 
 for (const [change, isBroken] of [
   [undefined, false],
@@ -264,8 +265,8 @@ const COPIES = {
 };
 
 let copies = 0;
-// docs/internals/claims.md: 42
-for (const [name, make] of Object.entries(COPIES))
+for (const [name, make] of Object.entries(COPIES)) {
+  // docs/internals/claims.md: 42
   test(`${name} issues nothing, until it has another node id, or the other database is declared gone`, async (t) => {
     const { copy } = await copied(t, `copied${copies++}`, make);
     const refused = { code: "55000", message: /copy/, hint: /node id/ };
@@ -279,3 +280,4 @@ for (const [name, make] of Object.entries(COPIES))
     await mint(copy, 100);
     assert.equal(await repeatsIn(copy), 0);
   });
+}
