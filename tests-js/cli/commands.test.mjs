@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Layout } from "frazil";
-import { sqlFor } from "frazil/sql";
+import { nextSql, sqlFor } from "frazil/sql";
 import * as forms from "frazil/text";
 import { folder, frazil, hasAddon } from "./cli.mjs";
 
@@ -246,6 +246,17 @@ test("sql prints what sqlFor gives, with the layout, the schema and the partitio
   // From now to 93 days ahead: at least three whole months.
   const starts = (await printed("sql", "mysql", "--partition", "month", "--table", "t")).match(/^ {2}PARTITION p/gm);
   assert.ok(starts.length >= 4 && starts.length <= 5, `${starts.length}`);
+});
+
+test("sql postgres with a node id prints what nextSql gives", async () => {
+  assert.equal(
+    await printed(..."sql postgres --node datacenter=3,worker=17 -l twitter --schema ids --role app".split(" ")),
+    nextSql("twitter", { node: { datacenter: 3, worker: 17 }, schema: "ids", grant: "app" }),
+  );
+  assert.equal(
+    await printed("sql", "postgres", "--node", "1022", "--down"),
+    nextSql("default", { node: 1022, down: true }),
+  );
 });
 
 test("decode says if leased() may have minted an ID that was read as default", async () => {

@@ -43,9 +43,9 @@ test("the tarballs contain exactly the expected files", only, () => {
  * which each entry that has errors carries, and the line of the addon took 23; how the command line ranks layouts 2; hints for mistakes
  * of the first day, which most entries carry, and hints that can be typed where they are printed 10; what stores and drivers say, cut
  * and without passwords, 3; typed IDs 23, of which 8 are their declarations; SQL for nine dialects 52, and its command and logs 6;
- * `frazil.next()`, most of which is SQL that people read, 27. Short names in the command line gave 12 back.
+ * `frazil.next()`, most of which is SQL that people read, 28. Short names in the command line gave 12 back.
  */
-const DIST_KB = 1675;
+const DIST_KB = 1676;
 
 test(`dist is at most ${DIST_KB} kB`, (context) => {
   const [{ report }] = pack();
