@@ -175,6 +175,9 @@ test("partitions are made by day, week and month, and each ID is in the one of i
       const { rows: made } = await client.query(call, [by]);
       assert.equal(made.length, { day: 72, week: 11, month: 2 }[by]);
       assert.deepEqual((await client.query(call, [by])).rows, []);
+      const [, next] = /^-- (SELECT .*frazil_partitions.*)$/m.exec(script);
+      await client.query(next);
+      assert.deepEqual((await client.query(next)).rows, []);
       const plan = await planOf(
         `SELECT FROM ${schema}.orders WHERE id >= ${schema}.frazil_from('2026-10-05Z') AND id < ${schema}.frazil_until('2026-10-06Z')`,
       );
