@@ -121,6 +121,20 @@ test("as the default of a column: INSERT, RETURNING, COPY, nested inserts, a tri
   assert.equal(copied, 10_003n);
 });
 
+test("the SQL and the first rows in one transaction, as a migration does; after a rollback it begins anew", async (t) => {
+  const { client } = await database(t);
+  const all = [];
+  for (const end of ["ROLLBACK", "COMMIT"]) {
+    await client.query("BEGIN");
+    await install(client);
+    await client.query("INSERT INTO minted SELECT frazil.next() FROM generate_series(1, 5000)");
+    all.push(...(await idsOf(client, "SELECT id FROM minted")));
+    await client.query(end);
+  }
+  all.push(...(await idsOf(client, "SELECT frazil.next() FROM generate_series(1, 5000)")));
+  assert.equal(new Set(all).size, 15_000);
+});
+
 test("a program with another node id beside it, in one column: nothing repeats", async (t) => {
   const { client } = await database(t);
   await install(client, "default", { node: 1022 });
