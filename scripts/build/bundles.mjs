@@ -17,13 +17,15 @@ export const CONTRACTS = ["testing/lease-contract", "testing/segment-contract"];
 
 /** Other entries besides the main one that are the same on every platform. */
 const NEUTRAL = ["decode", "text", "transport", "typed", "lease", "segment"];
+/** What shares with the stores. */
+const SHARING = [...STORES, "sql"];
 
 /** All entries besides the main one. */
 export const ENTRIES = [
   "layout",
   ...NEUTRAL,
   "public",
-  ...STORES,
+  ...SHARING,
   ...STORES_OF_NODE,
   ...CONTRACTS,
   "workers",
@@ -81,7 +83,7 @@ export const BUNDLES = [
     shares: ["shared"],
   })),
   ...both("stores/shared"),
-  ...STORES.flatMap((entry) => both(entry, STORE)),
+  ...SHARING.flatMap((entry) => both(entry, STORE)),
   ...STORES_OF_NODE.flatMap((entry) => both(entry, { platform: "node", ...STORE })),
   ...CONTRACTS.map((entry) => ({ file: `${entry}.cjs`, entry, format: "cjs", platform: "node", ...STORE })),
 ];

@@ -19,6 +19,7 @@ import {
   redis,
   runtimes,
   siteTools,
+  sqlEngines,
   tools,
   valgrind,
   valkey,
@@ -223,12 +224,20 @@ export const ALL_SUITES = [
     ...testsOf("typed/orms"),
   },
   {
+    name: "sql",
+    waits: true,
+    requires: [runtimes, postgres, mariadb, sqlEngines],
+    node: tools.node24,
+    ...testsOf("sql"),
+  },
+  {
     name: "pages-databases",
     waits: true,
     requires: [runtimes, postgres, mariadb],
     node: tools.node24,
     ...othersOf("pages"),
   },
+  { name: "sql-next", waits: true, requires: [runtimes, postgres, pgbouncer], ...testsOf("sql/next") },
   { name: "local", ...stateFile(20), optional: [faketime, fileSystems] },
   // A release is packed and published several times, on a machine that may have other work: the limit ends what hangs.
   { name: "packaging", optional: [runtimes, browser], ...testsOf("packaging", { limitMs: 900_000 }) },

@@ -10,7 +10,7 @@ import { isLinuxX64Gnu as hasAddon } from "../../scripts/shell.mjs";
 
 export { hasAddon };
 export const COMMANDS = [
-  ...["next", "decode", "convert", "range", "layouts", "plan", "doctor", "ddl", "fence"],
+  ...["next", "decode", "convert", "range", "layouts", "plan", "sql", "doctor", "ddl", "fence"],
   ...["key", "seal", "open"],
 ];
 export const root = fileURLToPath(new URL("../../", import.meta.url));

@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Layout } from "frazil";
+import { nextSql, sqlFor } from "frazil/sql";
 import * as forms from "frazil/text";
 import { folder, frazil, hasAddon } from "./cli.mjs";
 
@@ -229,4 +230,81 @@ test("plan prints the capacity of a layout", async () => {
   assert.match(await printed("plan", "-l", "twitter"), /^last time +2080-07-10T17:30:30\.208Z$/m);
   const { epochMs, nodes, idsPerTick } = JSON.parse(await printed("plan", "--json", "--epoch", "0"));
   assert.deepEqual([epochMs, nodes, idsPerTick], [0, 1024, 4096]);
+});
+
+test("sql prints what sqlFor gives, with the layout, the schema and the partitions of the flags", async () => {
+  assert.equal(await printed("sql", "duckdb", "-l", "twitter"), sqlFor("twitter", "duckdb"));
+  assert.equal(
+    await printed("sql", "postgres", "--schema", "app", "--down"),
+    sqlFor("default", "postgres", { schema: "app", down: true }),
+  );
+  const times = { from: Date.UTC(2026, 10, 1), until: Date.UTC(2027, 0, 1) };
+  assert.equal(
+    await printed("sql", "mariadb", ..."--partition week --table t --from 2026-11-01 --to 2027-01-01".split(" ")),
+    sqlFor("default", "mariadb", { partition: { table: "t", by: "week", ...times } }),
+  );
+  // From now to 93 days ahead: at least three whole months.
+  const starts = (await printed("sql", "mysql", "--partition", "month", "--table", "t")).match(/^ {2}PARTITION p/gm);
+  assert.ok(starts.length >= 4 && starts.length <= 5, `${starts.length}`);
+});
+
+test("sql postgres with a node id prints what nextSql gives", async () => {
+  assert.equal(
+    await printed(..."sql postgres --node datacenter=3,worker=17 -l twitter --schema ids --role app".split(" ")),
+    nextSql("twitter", { node: { datacenter: 3, worker: 17 }, schema: "ids", grant: "app" }),
+  );
+  assert.equal(
+    await printed("sql", "postgres", "--node", "1022", "--down"),
+    nextSql("default", { node: 1022, down: true }),
+  );
+});
+
+test("decode says if leased() may have minted an ID that was read as default", async () => {
+  const edge = Layout.named("edge");
+  const id = edge.compose({ timestampMs: Date.UTC(2026, 5, 1), node: 4321, sequence: 2 });
+  assert.match(await printed("decode", `${id}`), /^or by +leased\(\) of frazil\/workers\? --layout edge$/m);
+  assert.doesNotMatch(await printed("decode", `${id}`, "-l", "default"), /leased/);
+  const own = Layout.named("default").compose({ timestampMs: Date.UTC(2026, 5, 1), node: 7, sequence: 2 });
+  assert.doesNotMatch(await printed("decode", `${own}`), /leased/);
+});
+
+test("decode --grep adds the fields to IDs in a log, and changes nothing else", async () => {
+  const id = "382138004275228672";
+  const { date, node, sequence } = Layout.named("default").decode(id);
+  const fields = `[${date.toISOString()} node=${node} sequence=${sequence}]`;
+  const run = async (input, ...flags) => {
+    const { stdout, stderr, code } = await frazil(["decode", "--grep", ...flags], { input });
+    assert.deepEqual([stderr, code], ["", 0]);
+    return stdout;
+  };
+  for (const [before, after] of [
+    ["order ", " placed"],
+    ['{"id":"', '"}\r'],
+    ["GET /orders/", "/items"],
+    ["id=", "."],
+    ["ids [", ",1]"],
+    ["\u00e9\u{1f600} ", "\u00e9"],
+  ])
+    assert.equal(await run(`${before}${id}${after}\n`), `${before}${id} ${fields}${after}\n`);
+  for (const same of [
+    `x${id}`,
+    `${id}7777`,
+    `-${id}`,
+    `1.${id}`,
+    `${id}.5`,
+    `${id}_`,
+    "5",
+    "1764000000000",
+    "9".repeat(18),
+    "",
+  ])
+    assert.equal(await run(`a ${same} b`), `a ${same} b`);
+  // Pieces of the input end anywhere, also in an ID or in a word that is longer than any.
+  const line = `${"w".repeat(61)} ${id} ${"7".repeat(90)} `;
+  const many = line.repeat(5000) + id;
+  assert.equal(await run(many), `${line.replace(id, `${id} ${fields}`).repeat(5000)}${id} ${fields}`);
+  assert.match(
+    await run("1541815603606036480", "-l", "twitter"),
+    /^1541815603606036480 \[2022-06-28T16:07:40.105Z datacenter=/,
+  );
 });

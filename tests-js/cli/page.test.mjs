@@ -1,15 +1,18 @@
 // The command lines of docs/reference/cli.md give the output on the page.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { COMMANDS, hasAddon, root, shell } from "./cli.mjs";
+import { COMMANDS, folder, hasAddon, root, shell } from "./cli.mjs";
 
 const page = readFileSync(join(root, "docs/reference/cli.md"), "utf8");
 const blocks = [...page.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?/gs)].map(([, lines, text]) => ({
   lines: lines.trimEnd().split("\n"),
   text,
 }));
+
+writeFileSync(join(folder, "ids.txt"), "1541815603606036480\n");
+writeFileSync(join(folder, "app.log"), "order 1541815603606036480 placed\n");
 
 test("the page has the command lines of every command but ddl, fence, layouts and plan, which print their own text", () => {
   const used = new Set(blocks.flatMap(({ lines }) => lines.map((line) => /npx frazil (\w+)/.exec(line)[1])));

@@ -20,11 +20,12 @@ import * as leaseContract from "frazil/testing/lease-contract";
 import * as segmentContract from "frazil/testing/segment-contract";
 import * as text from "frazil/text";
 import * as transport from "frazil/transport";
+import * as sql from "frazil/sql";
 import * as typed from "frazil/typed";
 import * as workers from "frazil/workers";
 import * as workersSegment from "frazil/workers/segment";
 
-export const entries = [decode, layout, lease, publicIds, segment, testing, text, transport, typed, workers, workersSegment];
+export const entries = [decode, layout, lease, publicIds, segment, sql, testing, text, transport, typed, workers, workersSegment];
 export const contracts = [leaseContract, segmentContract];
 export const stores = [d1, document, durableObject, etcd, mysql, postgres, redis, sqlite, zookeeper];
 

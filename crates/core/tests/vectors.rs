@@ -224,8 +224,7 @@ fn a_stretch_of_time_has_a_range_of_ids() {
     let file = read("ranges");
     for case in cases(&file, "stretches").iter().filter(|case| in_rust(case)) {
         let range = layout(&file, &case["layout"]).range(whole(&case["fromMs"]), whole(&case["toMs"]), optional(&case["node"]));
-        let bound = |name: &str| case[name].as_str().unwrap().parse::<u128>().unwrap();
-        assert_answer(case, &range, || bound("fromId")..bound("untilId"));
+        assert_answer(case, &range, || id(&case["fromId"])..id(&case["untilId"]));
     }
 }
 

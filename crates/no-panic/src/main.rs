@@ -151,7 +151,7 @@ fn layout_range(layout: &Layout, timestamp_ms: u64, node: Option<u64>) -> Result
 
 #[no_panic]
 #[inline(never)]
-fn layout_stretch(layout: &Layout, from_ms: u64, to_ms: u64, node: Option<u64>) -> Result<core::ops::Range<u128>> {
+fn layout_stretch(layout: &Layout, from_ms: u64, to_ms: u64, node: Option<u64>) -> Result<core::ops::Range<u64>> {
     layout.range(from_ms, to_ms, node)
 }
 

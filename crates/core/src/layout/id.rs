@@ -350,8 +350,9 @@ impl Layout {
     ///
     /// A time before the epoch counts as the epoch, unless it is one in seconds: before 100,000,000,000 (in 1973), where the epoch is
     /// later and the layout holds its thousandfold. After a time beyond the last tick there are no more IDs: as `to_ms` it
-    /// gives one more than the largest ID (of that node id), so that none is left out. It can be 2^64, hence `u128`. `node` is
-    /// that of [`Layout::min_id_at`].
+    /// gives one more than the largest ID (of that node id), so that none is left out. Both bounds are at most 2^63 - 1, or 2^64 - 1 in a
+    /// layout of 64 bits, since a database takes no larger number for such a column: the ID that is all ones is in no range. `node` is that
+    /// of [`Layout::min_id_at`].
     ///
     /// # Errors
     /// `TIME_OUT_OF_RANGE` for a time in seconds; `INVALID_ARGUMENT` if `from_ms` is after `to_ms`, and for a node id that is missing
@@ -361,11 +362,11 @@ impl Layout {
     /// ```
     /// let layout = frazil::Layout::named("default")?;
     /// assert_eq!(layout.range(1_704_067_201_000, 1_704_067_202_000, None)?, 1000 << 22..2000 << 22);
-    /// assert_eq!(layout.range(0, u64::MAX, None)?, 0..1 << 63); // every ID
+    /// assert_eq!(layout.range(0, u64::MAX, None)?, 0..(1 << 63) - 1); // every ID but the last
     /// assert_eq!(layout.range(1_704_067_201, 1_704_067_202, None).unwrap_err().rule(), frazil::error::Rule::NotSeconds);
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn range(&self, from_ms: u64, to_ms: u64, node: Option<u64>) -> Result<Range<u128>> {
+    pub fn range(&self, from_ms: u64, to_ms: u64, node: Option<u64>) -> Result<Range<u64>> {
         self.check_time_order()?;
         for (subject, time) in [(Subject::From, from_ms), (Subject::To, to_ms)] {
             if self.is_in_seconds(time) {
@@ -378,9 +379,11 @@ impl Layout {
         }
         let above_time = self.above_time(node)?;
         let g = &self.geometry;
+        let bound = self.max_id() | (u64::MAX >> 1);
         let first_id_at = |timestamp_ms: u64| {
             let tick = (timestamp_ms.saturating_sub(g.epoch_ms) / g.tick_ms).min(g.time.max() + 1);
-            u128::from(above_time) + (u128::from(tick) << g.time.shift)
+            let id = u128::from(above_time) + (u128::from(tick) << g.time.shift);
+            u64::try_from(id).map_or(bound, |id| id.min(bound))
         };
         Ok(first_id_at(from_ms)..first_id_at(to_ms))
     }

@@ -13,7 +13,7 @@ pub(super) fn vectors() -> Value {
         "_comment": comment(&[
             "compose: layout.compose({ timestampMs, node, clock, sequence }) gives id, or is refused. null stands for an argument that is not given.",
             "ranges: minIdAt(timestampMs, { node }) is minId and maxIdAt(timestampMs, { node }) is maxId, both inclusive: the IDs of the tick that contains timestampMs; or both calls are refused alike. node is null where it is not given.",
-            "stretches: range(fromMs, toMs, { node }) is fromId and untilId, half open: the IDs of the ticks from the one that contains fromMs up to, but not including, the one that contains toMs; or it is refused. Times before the epoch count as the epoch, and after the last tick there are no IDs.",
+            "stretches: range(fromMs, toMs, { node }) is fromId and untilId, half open: the IDs of the ticks from the one that contains fromMs up to, but not including, the one that contains toMs; or it is refused. Times before the epoch count as the epoch, and after the last tick there are no IDs. No bound is above 2^63 - 1, or 2^64 - 1 in a layout of 64 bits.",
             "nodes: a node id by the names of its parts. node is what the caller gives: a number, or an object from part names to numbers. joined is the node id as one number, and id the ID that has this node id and zeros elsewhere (timestampMs is the epoch); or the node is refused wherever one is given.",
         ]),
         "compose": test_layouts().iter().flat_map(compositions).collect::<Vec<_>>(),
@@ -151,7 +151,8 @@ fn stretches(test: &TestLayout) -> Vec<Value> {
         let [from_id, until_id] = [from_ms, to_ms].map(|ms| {
             let tick = (ms.max(layout.epoch_ms) - layout.epoch_ms) / layout.tick_ms;
             let (first, last) = layout.id_range(tick.min(layout.last_tick()), node.unwrap_or(0));
-            if tick <= layout.last_tick() { first } else { last + 1 }
+            let bound = if layout.max_id() < 1 << 63 { (1 << 63) - 1 } else { (1 << 64) - 1 };
+            bound.min(if tick <= layout.last_tick() { first } else { last + 1 })
         });
         case(from_ms, to_ms, node, json!({ "fromId": decimal(from_id), "untilId": decimal(until_id) }))
     };

@@ -15,6 +15,7 @@ import { next } from "./next.js";
 import { plan } from "./plan.js";
 import { range } from "./range.js";
 import { open, seal } from "./sealed.js";
+import { sql } from "./sql.js";
 import { shownArgument, UsageError } from "./usage-error.js";
 
 /** All commands, in the order of the help. */
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   range,
   layouts,
   plan,
+  sql,
   doctor,
   ddl,
   fence,
@@ -43,7 +45,7 @@ const OTHER_NAMES: readonly (readonly [RegExp, Command])[] = [
   [/^(capacity|limits|info)$/i, plan],
   [/^(check|health|status|env|diagnose|diagnostics|where|test)$/i, doctor],
   [/^(restored?|recover(y)?|failback|failover)$/i, fence],
-  [/^(sql|schema|init|migrate|migration|setup)$/i, ddl],
+  [/^(schema|init|migrate|migration|setup)$/i, ddl],
   [/^(keys|keygen|derive|fingerprint|secret)$/i, key],
   [/^(encrypt|encipher|hide|public)$/i, seal],
   [/^(unseal|decrypt|decipher|reveal)$/i, open],

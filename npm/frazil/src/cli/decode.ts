@@ -6,9 +6,11 @@ import { fieldsOf, layoutOf } from "./chosen-layout.js";
 import type { Command } from "./command.js";
 import type { Flags } from "./flags.js";
 import { formOf, withoutN } from "./forms.js";
+import { annotate } from "./grep.js";
 import { hintFor } from "./hints.js";
 import { answerArguments, answerLines, readsLines } from "./input.js";
 import { listText, tableText } from "./output.js";
+import { UsageError } from "./usage-error.js";
 
 /** The bits of an ID, field by field. */
 function bitsOf(id: bigint, layout: Layout): string {
@@ -67,6 +69,18 @@ const DOUBT_BITS = 3;
 /** Node ids below this are usual, as they are granted from 0, and take as many bits more: log2(1024 / 16). */
 const USUAL_NODES = 16;
 const USUAL_NODE_BITS = 6;
+/** Sequences below this are usual, as a tick of a Worker has few IDs. */
+const USUAL_SEQUENCES = 16;
+
+/**
+ * Whether an ID that reads as `default` may be one of `leased()`, whose layout is `edge`: the time is the same, and four bits of the node
+ * id are in the sequence, above those that an ID of `default` mostly has.
+ */
+function mayBeLeased(id: bigint): boolean {
+  const { sequence } = Layout.named("default").decode(id);
+  const own = Layout.named("edge").decode(id).sequence;
+  return own !== sequence && own < USUAL_SEQUENCES;
+}
 
 /** The note if no layout was named and the ID may have another one. */
 function guessOf(id: bigint, layout: Layout): [string, string][] {
@@ -80,6 +94,7 @@ function guessOf(id: bigint, layout: Layout): [string, string][] {
     const lead = (first?.evidence ?? 0) - (own?.evidence ?? 0);
     const isUsual = (layout.decode(id).node ?? 0) < USUAL_NODES;
     if (lead > DOUBT_BITS + (isUsual ? USUAL_NODE_BITS : 0)) rows.push(["doubt", `${first?.name} is more likely`]);
+    else if (mayBeLeased(id)) rows.push(["or by", "leased() of frazil/workers? --layout edge"]);
   }
   const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   const others = listText(
@@ -108,8 +123,22 @@ function rowsText(text: string, decoded: Decoded, layout: Layout, isGuessed: boo
 
 const READER = { command: "decode", example: "decode 175928847299117063 --layout discord" };
 
+/** The fields in a line of a log, after the ID. */
+async function runGrep(flags: Flags, ids: readonly string[], layout: Layout): Promise<number> {
+  const other = (["from", "json"] as const).find((flag) => flags[flag] !== undefined);
+  if (other !== undefined)
+    throw new UsageError(`--${other} is not for --grep, which reads decimal IDs and prints text`);
+  if (ids.some((id) => id !== "-"))
+    throw new UsageError("--grep reads standard input\nnpx frazil decode --grep < FILE");
+  readsLines({ command: "decode", example: "decode --grep < FILE" }, flags, ids);
+  const text = lineOf(layout);
+  await annotate(layout, (id) => text(layout.decode(id)).replace(/^\S+ /, ""));
+  return 0;
+}
+
 async function run(flags: Flags, ids: readonly string[]): Promise<number> {
   const layout = layoutOf(flags);
+  if (flags.grep) return runGrep(flags, ids, layout);
   const form = formOf("from", flags.from);
   // Decimal text stays as it is, so that a refusal shows it.
   const decoded = (text: string) => layout.decode(flags.from === undefined ? withoutN(text) : form.read(text));
@@ -130,9 +159,10 @@ export const decode: Command = {
     ["decode 175928847299117063 --layout discord", ""],
     ["decode --from base62 1ptWyK4WgZU -l twitter", "of an ID in another form"],
     ["decode - --json < ids.txt", "one ID a line, as are the answers"],
+    ["decode --grep < app.log", "a log, with the fields after each ID"],
   ],
   notes: `Without an ID, or with -, the IDs are the lines of standard input. Each is answered in one line: the ID, the\ntime, and name=value for each other field. A line that is refused is reported with its number, the others\nare answered, and the exit code is 1.\nWithout --layout the IDs are read as default. An ID does not say its layout: the row "or as" has the others that\ngive a time ${FITTING_TIME}, most likely first.`,
-  flags: ["layout", "epoch", "from", "json"],
+  flags: ["layout", "epoch", "from", "grep", "json"],
   takesArguments: true,
   run,
 };

@@ -60,6 +60,9 @@ const TABLE = {
   first: { value: "N", help: "with --tag: the first number (default: 1), such as one above those of a sequence" },
   role: { value: "NAME", help: "for postgres and mysql: who gets the rights" },
   schema: { value: "NAME", help: "for postgres: where the tables are" },
+  down: { help: "what removes the functions instead" },
+  partition: { value: "STEP", help: "partitions of --table by day, week or month, in UTC" },
+  table: { value: "NAME", help: "with --partition: the table, whose column is id" },
   database: { value: "NAME", help: "for mysql: where the tables are" },
   prefix: { value: "PATH", help: "for etcd and zookeeper: where the keys are" },
   acl: { value: "TEXT", help: "for zookeeper: the ACL of the znodes, as zkCli takes it" },
@@ -82,6 +85,9 @@ const TABLE = {
   column: {
     value: "NAME|N",
     help: "on standard input: a column of CSV, or between tabs, by its name in the first row or, without\nsuch a row, by its number from 1. It alone is replaced",
+  },
+  grep: {
+    help: `the input as it is, with [time node sequence] after each decimal ID whose time is\nafter the first day of the epoch, and at most a day ahead`,
   },
   json: { help: "print one JSON value a line, for programs; IDs are text" },
   help: { short: "h", help: "show the help of the command" },

@@ -43,8 +43,8 @@ let isFile: boolean | undefined;
 /**
  * Writes a text to a file. On a full disk, Node's stream silently drops the rest.
  */
-function writeToFile(text: string): void {
-  const bytes = Buffer.from(text);
+function writeToFile(text: string | Uint8Array): void {
+  const bytes = typeof text === "string" ? Buffer.from(text) : text;
   try {
     for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
   } catch (error) {
@@ -53,7 +53,7 @@ function writeToFile(text: string): void {
 }
 
 /** Writes a text to standard output. Returns whether its reader keeps up. */
-export function put(text: string): boolean {
+export function put(text: string | Uint8Array): boolean {
   isFile ??= fstatSync(1).isFile();
   if (!isFile) return process.stdout.write(text);
   writeToFile(text);
@@ -61,8 +61,8 @@ export function put(text: string): boolean {
 }
 
 /** Writes a text to standard output, and waits as long as the reader is behind. */
-export async function print(text: string): Promise<void> {
-  if (text !== "" && !put(text)) await once(process.stdout, "drain");
+export async function print(text: string | Uint8Array): Promise<void> {
+  if (text.length > 0 && !put(text)) await once(process.stdout, "drain");
 }
 
 /** A text with escapes for characters that a terminal would act on or hide, except line ends. */

@@ -21,7 +21,15 @@ import { noAddonError } from "../core/no-addon.js";
 import { type Port, releaserOf, sharedPort, unclosed } from "../core/port.js";
 import { CODES, First, Frame, MEANINGS, Slot } from "../generated/abi.js";
 import { nodeGiven } from "../layout/default-nodes.js";
-import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "../layout/index.js";
+import {
+  type Decoded,
+  type IdInput,
+  type IdRange,
+  Layout,
+  type LayoutInput,
+  type NodeInput,
+  type PartsOf,
+} from "../layout/index.js";
 import { fillArray } from "./fill-array.js";
 import {
   type CoreCounts,
@@ -663,6 +671,16 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /** Decodes an ID: `layout.decode`. */
   readonly decode = (id: IdInput): Decoded<PartsOf<L>> => this.layout.decode(id);
+
+  /** An ID of this layout as a `bigint`: `layout.parse`. */
+  readonly parse = (id: IdInput): bigint => this.layout.parse(id);
+
+  /** The IDs of a stretch of time, half open: `layout.range`. */
+  readonly range = (
+    from: Date | number,
+    to: Date | number,
+    options?: { readonly node?: NodeInput<PartsOf<L>> },
+  ): IdRange => this.layout.range(from, to, options);
 
   /** Counters of this generator. `next()` counts nothing on its fast path, so the counters cost it no time. */
   readonly stats = (): Stats => ({

@@ -292,8 +292,9 @@ export class Layout<P extends string = string> {
    * ranges share no ID and leave none out.
    *
    * A time before the epoch counts as the epoch, but a time in seconds is refused: below 1e11 and before the epoch, if the layout holds its
-   * thousandfold. Beyond the last tick, `untilId` is one more than the largest ID (of that node id). Generators may be ahead of the clock
-   * by their lead (`maxLeadMs`, up to a second), so a range up to now may miss existing IDs. `node` is that of `minIdAt`.
+   * thousandfold. Beyond the last tick, `untilId` is one more than the largest ID (of that node id). Both are at most 2^63 - 1, or 2^64 - 1
+   * in a layout of 64 bits, as a column takes no more: the last ID of such a layout is in no range. Generators may be ahead of the clock by
+   * their lead (`maxLeadMs`, up to a second), so a range up to now may miss existing IDs. `node` is that of `minIdAt`.
    *
    * @throws {DecodeError} `NOT_TIME_ORDERED` as `minIdAt`. `TIME_OUT_OF_RANGE` for a time that is not a whole number
    * of milliseconds, such as an invalid `Date`, or that is in seconds.
@@ -408,7 +409,9 @@ export class Layout<P extends string = string> {
     const shift = BigInt(shape.time.shift);
     // Without the node bits below the time. The bits of the time are 0 in it.
     const above = encodeField(shape.node, node === undefined ? 0 : this.joinNode(node)) >> shift;
-    return ticks.map((tick) => (above + BigInt(tick)) << shift);
+    // One more than the largest ID of 63 or 64 bits is one too many for a column.
+    const end = BigInt(Math.max(shape.bits, 63));
+    return ticks.map((tick) => (above + BigInt(tick)) << shift).map((id) => id - (id >> end));
   }
 
   /** The tick that contains a time, and the milliseconds from its start to that time. */

@@ -1,5 +1,5 @@
 import type { Backend } from "../core/boundary.js";
-import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "../layout/index.js";
+import { type Decoded, type IdInput, type IdRange, Layout, type LayoutInput, type NodeInput, type PartsOf } from "../layout/index.js";
 import { type Health, type Stats } from "./health.js";
 import { type AsyncOptions, type LocalAsyncOptions, type LocalOptions, type SnowflakeOptions } from "./options.js";
 export declare class Snowflake<const L extends LayoutInput = "default"> {
@@ -23,6 +23,10 @@ export declare class Snowflake<const L extends LayoutInput = "default"> {
     readonly nextManyAsync: (count: number, options?: AsyncOptions) => Promise<bigint[]>;
     readonly nextManyStringsAsync: (count: number, options?: AsyncOptions) => Promise<string[]>;
     readonly decode: (id: IdInput) => Decoded<PartsOf<L>>;
+    readonly parse: (id: IdInput) => bigint;
+    readonly range: (from: Date | number, to: Date | number, options?: {
+        readonly node?: NodeInput<PartsOf<L>>;
+    }) => IdRange;
     readonly stats: () => Stats;
     readonly health: () => Health;
     readonly close: () => void;

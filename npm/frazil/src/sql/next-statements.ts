@@ -1,0 +1,166 @@
+/** The statements of `nextSql`. `next.ts` says what they keep, and completes what is in braces. */
+
+/**
+ * What a copy does not have: a database that was cloned by TEMPLATE has another OID, one that was loaded elsewhere also another system
+ * identifier, and one that was loaded in its place another sequence.
+ */
+export const HERE = `(SELECT system_identifier FROM pg_control_system())::text || '/' ||
+    (SELECT oid FROM pg_database WHERE datname = current_database())::text || '/' || {checked}`;
+
+export const UP = `-- {schema}.next(): an ID of the layout "{layout}" as the default of a column:
+--   id bigint PRIMARY KEY DEFAULT {schema}.next()
+-- For Postgres 13 or later, without a superuser or an extension. It may run again. Printed by frazil; docs/guides/database-ids.md.
+DO $frazil$ BEGIN
+  IF to_regnamespace('{schema}') IS NULL THEN CREATE SCHEMA {schema}; END IF;
+END $frazil$;
+-- The word: the tick above {counterBits} bits of a counter. Nobody else may change it.
+CREATE SEQUENCE IF NOT EXISTS {schema}.next_word AS bigint MINVALUE 0 START 0 CACHE 1 NO CYCLE;
+-- Which database this is, and what its IDs have in common.
+CREATE TABLE IF NOT EXISTS {schema}.next_home (database text NOT NULL, layout text NOT NULL, node bigint NOT NULL);
+-- Has no page after a crash or a promotion, and one as soon as a row was written, even if that was rolled back.
+CREATE UNLOGGED TABLE IF NOT EXISTS {schema}.next_incarnation (since timestamptz NOT NULL);
+
+DO $frazil$
+DECLARE
+  here text := {here};
+  home {schema}.next_home%ROWTYPE;
+BEGIN
+  LOCK TABLE {schema}.next_home IN EXCLUSIVE MODE;
+  SELECT * INTO home FROM {schema}.next_home;
+  IF home.layout IS NULL THEN
+    INSERT INTO {schema}.next_home VALUES (here, '{layout}', {node});
+  ELSIF home.layout <> '{layout}' THEN
+    RAISE EXCEPTION USING ERRCODE = '55000',
+      MESSAGE = format('{schema}.next() was made with another layout, "%s"', home.layout),
+      HINT = 'Remove it first, with down, or choose another schema.';
+  ELSIF home.database <> here AND home.node = {node} THEN
+    RAISE EXCEPTION USING ERRCODE = '55000',
+      MESSAGE = 'this is a copy of the database that issues IDs with this node id',
+      HINT = 'Reserve another node id for the copy. If the other database is gone for ever, first DELETE FROM {schema}.next_home.';
+  ELSE
+    UPDATE {schema}.next_home SET database = here, node = {node};
+  END IF;
+  IF home.database IS DISTINCT FROM here THEN TRUNCATE {schema}.next_incarnation; END IF;
+END $frazil$;
+
+-- The tick of the clock. One expression, which the planner puts into its callers.
+CREATE OR REPLACE FUNCTION {schema}.next_tick() RETURNS bigint
+LANGUAGE sql VOLATILE PARALLEL UNSAFE AS $frazil$
+  SELECT pg_catalog.floor({ticks})::bigint
+$frazil$;
+
+-- Once in each session: is this the database, and was the word moved since a crash or a promotion?
+CREATE OR REPLACE FUNCTION {schema}.next_check() RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $frazil$
+BEGIN
+  IF NOT EXISTS (SELECT FROM {schema}.next_home WHERE database = {here} AND node = {node}) THEN
+    RAISE EXCEPTION USING ERRCODE = '55000',
+      MESSAGE = 'this database is a copy, and another one may issue the IDs of its node id',
+      HINT = 'Reserve another node id, and run the SQL of frazil for that.';
+  END IF;
+  IF NOT EXISTS (SELECT FROM pg_sequence WHERE seqrelid = '{schema}.next_word'::regclass AND seqtypid = 'bigint'::regtype
+      AND seqcache = 1 AND seqincrement = 1 AND seqmin = 0 AND seqmax = {maxWord} AND NOT seqcycle) THEN
+    RAISE EXCEPTION USING ERRCODE = '55000',
+      MESSAGE = 'the sequence {schema}.next_word was altered',
+      HINT = 'ALTER SEQUENCE {schema}.next_word AS bigint MINVALUE 0 MAXVALUE {maxWord} INCREMENT 1 CACHE 1 NO CYCLE;';
+  END IF;
+  IF {schema}.next_tick() + {lost} > {maxTick} THEN
+    RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = 'the time field of the layout has ended';
+  END IF;
+  -- By its size: a call that is cancelled while it waits for the clock must not leave the same wait to the next one.
+  IF pg_relation_size('{schema}.next_incarnation') = 0 THEN
+    BEGIN
+      PERFORM pg_advisory_xact_lock({lock});
+      PERFORM setval('{schema}.next_word', greatest({schema}.next_tick() + {lost}, (last_value >> {counterBits}) + 1) << {counterBits}, false)
+      FROM {schema}.next_word;
+      RAISE EXCEPTION SQLSTATE '{leave}';
+    EXCEPTION WHEN SQLSTATE '{leave}' THEN NULL;
+    END;
+  END IF;
+  -- A row that is committed keeps the page.
+  IF NOT EXISTS (SELECT FROM {schema}.next_incarnation) THEN
+    INSERT INTO {schema}.next_incarnation VALUES (clock_timestamp());
+  END IF;
+  PERFORM set_config('{flag}', {checked}, false);
+END $frazil$;
+
+-- The word to issue, where the one that was taken may not be: unchecked, full, behind, or too far ahead.
+CREATE OR REPLACE FUNCTION {schema}.next_moved(word bigint) RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $frazil$
+DECLARE
+  taken bigint; -- the tick of the word
+  tick bigint; -- of the clock
+  is_full boolean;
+  lag bigint := 0; -- how far the ID may be behind: not at all before a move
+  wait_ms bigint;
+  waited_ms bigint := 0;
+BEGIN
+  IF current_setting('{flag}', true) IS DISTINCT FROM {checked} THEN
+    PERFORM {schema}.next_check();
+    word := nextval('{schema}.next_word');
+  END IF;
+  LOOP
+    taken := word >> {counterBits};
+    is_full := {counter} >= {sequences};
+    tick := {schema}.next_tick();
+    wait_ms := (taken + is_full::int - tick - {maxLead}) * {tickMs};
+    IF wait_ms > 0 THEN
+      IF waited_ms + wait_ms > {maxWaitMs} THEN
+        RAISE EXCEPTION USING ERRCODE = '55000',
+          MESSAGE = format('IDs are %s ms further ahead of the clock than they may be', wait_ms),
+          HINT = 'Retry when the clock has reached them. Did it go back?';
+      END IF;
+      wait_ms := least(wait_ms, {pauseMs});
+      PERFORM pg_sleep(wait_ms / 1000.0);
+      waited_ms := waited_ms + wait_ms;
+      CONTINUE;
+    END IF;
+    IF NOT is_full AND taken >= tick - lag THEN RETURN word; END IF;
+    IF greatest(tick, taken + is_full::int) > {maxTick} THEN
+      RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = 'the time field of the layout has ended';
+    END IF;
+    -- The exception releases the lock, and setval stays.
+    BEGIN
+      IF is_full OR taken < tick - {maxLag} THEN
+        PERFORM pg_advisory_xact_lock({lock});
+      ELSIF NOT pg_try_advisory_xact_lock({lock}) THEN
+        RETURN word;
+      END IF;
+      -- Only from the tick of this word, and only to a later one.
+      PERFORM setval('{schema}.next_word', greatest({schema}.next_tick(), taken + 1) << {counterBits}, false)
+      FROM {schema}.next_word WHERE last_value >> {counterBits} = taken;
+      RAISE EXCEPTION SQLSTATE '{leave}';
+    EXCEPTION WHEN SQLSTATE '{leave}' THEN NULL;
+    END;
+    lag := {maxLag};
+    word := nextval('{schema}.next_word');
+  END LOOP;
+END $frazil$;
+
+CREATE OR REPLACE FUNCTION {schema}.next() RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $frazil$
+DECLARE
+  word bigint := nextval('{schema}.next_word');
+BEGIN
+  -- Twice the lead less its limit, because next_tick() stands only once so: it is within 0 and the limit.
+  IF current_setting('{flag}', true) IS DISTINCT FROM {checked} OR {counter} >= {sequences}
+    OR abs(2 * ((word >> {counterBits}) - {schema}.next_tick()) - {maxLead}) > {maxLead} THEN
+    word := {schema}.next_moved(word);
+  END IF;
+  RETURN {id};
+END $frazil$;
+
+-- Who may call it. The column default of a table needs nothing else.
+REVOKE ALL ON FUNCTION {schema}.next(), {schema}.next_moved(bigint), {schema}.next_check(), {schema}.next_tick() FROM PUBLIC;
+{grant}
+`;
+
+export const DOWN = `-- Removes {schema}.next(), unless a column still has it as its default. The schema stays.
+DROP FUNCTION IF EXISTS {schema}.next();
+DROP FUNCTION IF EXISTS {schema}.next_moved(bigint);
+DROP FUNCTION IF EXISTS {schema}.next_check();
+DROP FUNCTION IF EXISTS {schema}.next_tick();
+DROP TABLE IF EXISTS {schema}.next_incarnation;
+DROP TABLE IF EXISTS {schema}.next_home;
+DROP SEQUENCE IF EXISTS {schema}.next_word;
+`;
