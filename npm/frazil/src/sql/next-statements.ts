@@ -9,7 +9,7 @@ export const HERE = `(SELECT system_identifier FROM pg_control_system())::text |
 
 export const UP = `-- {schema}.next(): an ID of the layout "{layout}" as the default of a column:
 --   id bigint PRIMARY KEY DEFAULT {schema}.next()
--- For Postgres 13 or later, without a superuser or an extension. It may run again. Printed by frazil; docs/guides/database-ids.md.
+-- For Postgres 13 or later, without a superuser or an extension. It may run again. Printed by frazil: see the page "IDs made by Postgres".
 DO $frazil$ BEGIN
   IF to_regnamespace('{schema}') IS NULL THEN CREATE SCHEMA {schema}; END IF;
 END $frazil$;
