@@ -64,6 +64,13 @@ impl Derivation {
 #[derive(Clone)]
 pub struct Key([u8; 16]);
 
+/// Shows no key.
+impl core::fmt::Debug for Key {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Key(..)")
+    }
+}
+
 impl Drop for Key {
     fn drop(&mut self) {
         wipe(&mut self.0);
