@@ -8,6 +8,18 @@ const [layouts, ranges, texts] = ["layouts", "ranges", "text"].map((name) =>
 );
 const specOf = ({ epochMs, tickMs, unsigned, fields }) => ({ epochMs, tickMs, unsigned, fields });
 
+/** IDs of times between the first and the last of the layout `default`, since engines compute milliseconds as doubles. */
+function spread() {
+  const layout = Layout.named("default");
+  const lastMs = layout.plan().lastDate.getTime();
+  const decoded = Array.from({ length: 1000 }, (_, at) => {
+    const timestampMs = layout.epochMs + Math.floor(((lastMs - layout.epochMs) * (at + 0.37)) / 1000);
+    const [node, sequence] = [at, 4095 - at];
+    return { id: `${layout.compose({ timestampMs, node, sequence })}`, timestampMs, node, clock: null, sequence };
+  });
+  return { name: "default, spread", layout, ids: decoded.map(({ id }) => BigInt(id)), decoded };
+}
+
 /** The layouts of the vectors, with their IDs: those of the text vectors too. */
 export const LAYOUTS = [...layouts.named, ...layouts.custom].map((vector) => ({
   name: vector.name,
@@ -15,6 +27,7 @@ export const LAYOUTS = [...layouts.named, ...layouts.custom].map((vector) => ({
   ids: vector.cases.map(({ id }) => BigInt(id)),
   decoded: vector.cases,
 }));
+LAYOUTS.push(spread());
 
 const widthOf = (layout) => layout.fields.reduce((sum, { bits }) => sum + bits, 0);
 const MAX_SIGNED = 2n ** 63n - 1n;

@@ -182,6 +182,8 @@ test("partitions are made by day, week and month, and each ID is in the one of i
         `SELECT FROM ${schema}.orders WHERE id >= ${schema}.frazil_from('2026-10-05Z') AND id < ${schema}.frazil_until('2026-10-06Z')`,
       );
       assert.equal(plan.match(/ on \w+\.orders_2026/g).length, 1, plan);
+      const early = `INSERT INTO orders VALUES (${LAYOUT.minIdAt(Date.UTC(2025, 0, 1))})`;
+      await assert.rejects(client.query(early), /no partition of relation/);
       await assert.rejects(client.query(call, ["year"]), /step must be day, week or month, got year/);
     } finally {
       client.release(true);
