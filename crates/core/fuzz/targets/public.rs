@@ -11,6 +11,8 @@ struct Input<'a> {
     layout: Layout,
     slot: u32,
     id: u64,
+    /// What is changed in texts that encode an ID: the position and the new character.
+    change: (u8, u8),
     text: &'a str,
 }
 
@@ -22,6 +24,7 @@ fn input(data: &[u8]) -> Result<Input<'_>> {
         layout: Layout::named(layout).expect("a named layout"),
         slot: input.int_in_range(0..=6)?,
         id: input.arbitrary()?,
+        change: input.arbitrary()?,
         text: str::from_utf8(input.take_rest()).map_err(|_| Error::IncorrectFormat)?,
     })
 }
@@ -34,8 +37,14 @@ fn check(text: &str, decode: impl Fn(&str) -> Option<u64>, encode: impl Fn(u64) 
     }
 }
 
+/// A text that differs from another one in at most one character.
+fn near(own: &str, (at, letter): (u8, u8)) -> String {
+    let changed = usize::from(at) % own.len();
+    own.char_indices().map(|(at, own)| if at == changed { char::from(letter) } else { own }).collect()
+}
+
 fuzz_target!(|data: &[u8]| {
-    let Ok(Input { key, layout, slot, id, text }) = input(data) else { return };
+    let Ok(Input { key, layout, slot, id, change, text }) = input(data) else { return };
     // A text whose checksum is right is hardly found by chance.
     assert!(Key::parse(text).is_err() || Key::parse(text).is_ok_and(|key| key.to_text() == text), "{text:?}");
     assert_eq!(Key::parse(&key.to_text()).map(|key| key.fingerprint()).ok(), Some(key.fingerprint()));
@@ -48,6 +57,7 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(sealed.encode(id).is_ok(), id <= layout.max_id());
     if let Ok(own) = sealed.encode(id) {
         assert_eq!(sealed.decode(&own), Ok(id));
+        check(&near(&own, change), |text| sealed.decode(text).ok(), |id| sealed.encode(id).ok());
     }
     let short = Short::new(&key, kind, &layout, slot);
     assert_eq!(short.is_ok(), slot <= if layout.max_id() >> 63 == 0 { 4 } else { 1 });
@@ -55,5 +65,6 @@ fuzz_target!(|data: &[u8]| {
     check(text, |text| short.decode(text).ok(), |id| short.encode(id).ok());
     if let Ok(own) = short.encode(id) {
         assert_eq!(short.decode(&own), Ok(id));
+        check(&near(&own, change), |text| short.decode(text).ok(), |id| short.encode(id).ok());
     }
 });
