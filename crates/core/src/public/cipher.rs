@@ -32,6 +32,7 @@ pub(super) fn wipe(bytes: &mut [u8]) {
 }
 
 /// Twice a block as an element of GF(2^128), modulo x^128 + x^7 + x^2 + x + 1. Without a branch on the bits of the block.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 fn double(block: &mut [u8; 16]) {
     let mut carry = (block[0] >> 7) * 0x87;
     for byte in block.iter_mut().rev() {
