@@ -50,13 +50,12 @@ impl PublicFrame {
     /// assert_eq!((frame.decode(22), frame.id), (0, 7));
     /// ```
     pub fn open(&mut self, key: usize, kind: usize, bits: u32, slot: i32) -> u32 {
+        self.opened = None;
         let opened = self.try_open(key, kind, bits, slot);
-        let status = self.status(opened.as_ref().err());
-        self.opened = opened.ok();
-        status
+        self.status(opened.err().as_ref())
     }
 
-    fn try_open(&mut self, key: usize, kind: usize, bits: u32, slot: i32) -> Checked<Opened> {
+    fn try_open(&mut self, key: usize, kind: usize, bits: u32, slot: i32) -> Checked<()> {
         let (text, kinds) = self.text.split_at_mut(KIND_AT);
         let key = match (key, text.first_chunk()) {
             (0, Some(bytes)) => Ok(Key::from_bytes(*bytes)),
@@ -68,10 +67,14 @@ impl PublicFrame {
         let max_id = u64::MAX.checked_shr(64_u32.wrapping_sub(bits)).unwrap_or(0);
         let (opened, derived) = Opened::with_derived(&key, kind, max_id, u32::try_from(slot).ok())?;
         key.write_text(text);
-        for (place, byte) in text.iter_mut().skip(KEY_WIDTH).zip(key.fingerprint().into_iter().chain(derived)) {
-            *place = byte;
+        if let Some((fingerprint, rest)) = text.get_mut(KEY_WIDTH..).and_then(|rest| rest.split_first_chunk_mut()) {
+            *fingerprint = key.fingerprint();
+            if let Some(place) = rest.first_chunk_mut() {
+                *place = derived;
+            }
         }
-        Ok(opened)
+        self.opened = Some(opened);
+        Ok(())
     }
 
     /// Writes the text of `id`.

@@ -30,6 +30,7 @@ const fn value_of(digit: u8) -> Option<u8> {
 pub(super) type Limbs = [u32; 4];
 
 /// The number in big-endian bytes.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(super) fn limbs_of(bytes: &[u8; 16]) -> Limbs {
     let mut limbs = [0; 4];
     for (limb, bytes) in limbs.iter_mut().zip(bytes.as_chunks::<4>().0) {
@@ -39,6 +40,7 @@ pub(super) fn limbs_of(bytes: &[u8; 16]) -> Limbs {
 }
 
 /// The big-endian bytes of a number.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(super) fn bytes_of(limbs: &Limbs) -> [u8; 16] {
     let mut bytes = [0; 16];
     for (bytes, limb) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(limbs) {
