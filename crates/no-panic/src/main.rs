@@ -1,4 +1,4 @@
-//! A program that links only if nothing on the minting path can panic.
+//! A program that links only if nothing on the minting path and in public IDs can panic.
 //!
 //! `#[no_panic]` adds to a function a call of a symbol that does not exist, which runs if a panic unwinds through the function.
 //! If the optimiser proves that no panic is possible, it removes the call and the program links; otherwise the linker names the
@@ -6,6 +6,8 @@
 //! result holds for every machine, word, clock and frame.
 //!
 //! * **Mutant**: with the feature `mutant` the program has a function that can panic, and must not link.
+//! * **AES**: the crate `aes` by the processor's instructions and in software. With `--cfg aes_backend_soft="compact" --cfg cpubits="32"`,
+//!   as in the WebAssembly module, it links as well (rustc 1.95.0, 2026-11-29).
 //! * **Not shown**: panics in a caller's own `Clock` or `ClockIds`, and in functions that allocate (opening, layouts).
 //!
 //! `npm test -- no-panic` runs it; it needs the profile `no-panic` of the workspace.
@@ -14,7 +16,7 @@
 
 use core::hint::black_box;
 
-use frazil::abi::{Frame, Handles};
+use frazil::abi::{Frame, Handles, PublicFrame};
 use frazil::clock::ManualClock;
 use frazil::layout::{Columns, Parts};
 use frazil::mint::{Block, Health, Machine, Outcome, Reservation, Stats, Unshared, Window};
@@ -155,6 +157,24 @@ fn layout_stretch(layout: &Layout, from_ms: u64, to_ms: u64, node: Option<u64>) 
     layout.range(from_ms, to_ms, node)
 }
 
+#[no_panic]
+#[inline(never)]
+fn public_open(frame: &mut PublicFrame, key: usize, kind: usize, bits: u32, slot: i32) -> u32 {
+    frame.open(key, kind, bits, slot)
+}
+
+#[no_panic]
+#[inline(never)]
+fn public_encode(frame: &mut PublicFrame) -> u32 {
+    frame.encode()
+}
+
+#[no_panic]
+#[inline(never)]
+fn public_decode(frame: &mut PublicFrame, length: usize) -> u32 {
+    frame.decode(length)
+}
+
 /// A broken variant of `Block::write`: it panics if the output is shorter than the block.
 #[cfg(feature = "mutant")]
 #[no_panic]
@@ -186,6 +206,9 @@ fn main() {
         layout_compose as *const (),
         layout_range as *const (),
         layout_stretch as *const (),
+        public_open as *const (),
+        public_encode as *const (),
+        public_decode as *const (),
         #[cfg(feature = "mutant")]
         {
             mutant as *const ()

@@ -3,21 +3,21 @@
 use aes::Aes128;
 use aes::cipher::{BlockCipherDecrypt as _, BlockCipherEncrypt as _, KeyInit as _};
 
-/// The block cipher with one key, which is overwritten when it is dropped. No call is inlined, for the size of the WebAssembly module.
+/// The block cipher with one key, which is overwritten when it is dropped. In WebAssembly no call is inlined, for the size of the module.
 pub(super) struct Cipher(Aes128);
 
 impl Cipher {
-    #[inline(never)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(super) fn new(key: &[u8; 16]) -> Self {
         Self(Aes128::new(key.into()))
     }
 
-    #[inline(never)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(super) fn encrypt(&self, block: &mut [u8; 16]) {
         self.0.encrypt_block(block.into());
     }
 
-    #[inline(never)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(super) fn decrypt(&self, block: &mut [u8; 16]) {
         self.0.decrypt_block(block.into());
     }
@@ -40,7 +40,7 @@ fn double(block: &mut [u8; 16]) {
 }
 
 /// Adds bytes to the start of a block, without carries.
-#[inline(never)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 fn add(block: &mut [u8; 16], bytes: &[u8]) {
     for (place, byte) in block.iter_mut().zip(bytes) {
         *place ^= byte;

@@ -161,7 +161,7 @@ impl Key {
     }
 
     /// `[i = 1]32 ‖ label ‖ 00 ‖ context ‖ [L = 128]32`.
-    #[inline(never)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn derive_unchecked(&self, purpose: Derivation, kind: &[u8]) -> [u8; 16] {
         // 4, 18, 1, 63 and 4 bytes at most.
         let mut message = [0; 90];
