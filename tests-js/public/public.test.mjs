@@ -462,6 +462,19 @@ test("nothing of a key stays in the memory of the module", async () => {
   assert.deepEqual(await inNewProcess(script), [false, false, false, false, true]);
 });
 
+test("what the module refuses to write is no text", async () => {
+  const script = `
+    const { Instance } = WebAssembly;
+    WebAssembly.Instance = class {
+      constructor(module) { this.exports = { ...new Instance(module).exports, encode: () => 54 }; }
+    };
+    const { publicIds } = await import("frazil/public");
+    try { publicIds({ kind: "user", keys: [${JSON.stringify(key)}] }).encode(5n); } catch (error) { process.stdout.write(JSON.stringify(error)); }
+  `;
+  const { code, field } = await inNewProcess(script);
+  assert.deepEqual([code, field], ["INVALID_OPTION", "keys"]);
+});
+
 test("a key that was given in the wrong place does not show", () => {
   for (const call of [
     () => publicIds(of({ kind: key })),

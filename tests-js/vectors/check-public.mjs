@@ -3,7 +3,7 @@ import { Cases, equal, refused } from "./check.mjs";
 
 const bytesOf = (hexadecimal) => Uint8Array.from(hexadecimal.match(/../g), (byte) => Number.parseInt(byte, 16));
 
-/** What is refused: the code, the field, and whether the error has a position. */
+/** The error of a text that is refused. */
 const OF_TEXT = { code: "INVALID_TEXT", field: "text" };
 
 /** `public.json`: keys, both forms in both directions, rotation, and what is refused. */
