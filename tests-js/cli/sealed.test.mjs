@@ -95,6 +95,16 @@ test("of several arguments or lines, a wrong one is reported and the others are 
   }
 });
 
+test("decode and convert name the command that reads a text with a prefix", async () => {
+  for (const [text, hint] of [
+    [`usr_${TEXT}`, `It may be sealed: npx frazil open usr_${TEXT} --key-file PATH`],
+    ["usr_1ptWyK4WgZU", "It may be a typed ID: npx frazil decode --from base62 1ptWyK4WgZU"],
+  ]) {
+    const { stderr, code } = await frazil(["decode", text]);
+    assert.deepEqual([code, stderr.split("\nhint: ")[1]], [1, `${hint}\n`]);
+  }
+});
+
 test("--column replaces one column of CSV or of columns between tabs, and nothing else", async () => {
   const text = `usr_${TEXT}`;
   for (const [column, input, expected] of [

@@ -123,7 +123,7 @@ test("a text opens with the key that made it, while it is there", () => {
 });
 
 test("a text of a slot that is used, of an ID that the layout does not have, is refused for that", () => {
-  const keys = [1, 0].map((slot) => ({ slot, key }));
+  const keys = [key, oldKey].map((key, at) => ({ slot: 1 - at, key }));
   const small = publicIds({ kind: "order", form: "short", keys, layout: "safe53" });
   const large = publicIds({ kind: "order", form: "short", keys });
   assert.match(
@@ -176,15 +176,31 @@ const REFUSED = [
   [
     of({ keys: [key, "hunter2"] }),
     "keys[1]",
-    "must be a key of `npx frazil key new`, or 16 random bytes, got a string",
+    "must be a key of `npx frazil key new`, or 16 random bytes, got a string of 7 characters",
   ],
   [
     of({ keys: ["sixteen letters!"] }),
     "keys[0]",
+    "must be a key of `npx frazil key new`, or 16 random bytes, got a string of 16 characters",
+  ],
+  [
+    of({ keys: [""] }),
+    "keys[0]",
+    "must be a key of `npx frazil key new`, or 16 random bytes, got a string of 0 characters",
+  ],
+  [
+    of({ keys: ["x".repeat(38)] }),
+    "keys[0]",
     "must be a key of `npx frazil key new`, or 16 random bytes, got a string",
   ],
-  [of({ keys: [""] }), "keys[0]", "must be a key of `npx frazil key new`, or 16 random bytes, got a string"],
-  [of({ keys: [`${key} `] }), "keys[0]", "must be a key of `npx frazil key new`, or 16 random bytes, got a string"],
+  [of({ keys: [new Uint8Array(16)] }), "keys[0]", "must be random, and all its bytes are equal, got 16 bytes"],
+  [of({ keys: [new Uint8Array(16).fill(7)] }), "keys[0]", "must be random, and all its bytes are equal, got 16 bytes"],
+  [of({ keys: [oldKey, key, bytes] }), "keys[2]", "must differ from the other keys, got 16 bytes"],
+  [
+    of({ keys: [`${key} `] }),
+    "keys[0]",
+    "must be a key of `npx frazil key new`, or 16 random bytes, got a string of 39 characters",
+  ],
   [of({ keys: [key.replace("K", "k")] }), "keys[0]", "must have the checksum of its digits, got a string"],
   [of({ keys: [12345n] }), "keys[0]", "must be a key of `npx frazil key new`, or 16 random bytes, got a bigint"],
   [of({ keys: [[...bytes]] }), "keys[0]", "must be a key of `npx frazil key new`, or 16 random bytes, got an object"],
@@ -216,12 +232,14 @@ const REFUSED = [
   [short(key), "keys[0]", "must be { slot, key }, got a string"],
   [short(bytes), "keys[0]", "must be { slot, key }, got 16 bytes"],
   [short(undefined), "keys[0]", "must be { slot, key }, got undefined"],
+  [short({ slot: 0, key, extra: 1 }), "extra", 'unknown option "extra"'],
+  [short({ slot: 0, key }, { slot: 1, key: bytes }), "keys[1]", "must differ from the other keys, got 16 bytes"],
   [short({ key }), "keys[0]", "must be { slot, key }, got an object"],
   [short({ slot: 0 }), "keys[0].key", "must be a key of `npx frazil key new`, or 16 random bytes, got undefined"],
   [
     short({ slot: 0, key: "x" }),
     "keys[0].key",
-    "must be a key of `npx frazil key new`, or 16 random bytes, got a string",
+    "must be a key of `npx frazil key new`, or 16 random bytes, got a string of 1 characters",
   ],
   ...[5, -1, 0.5, 2 ** 32, NaN, null].map((slot) => [
     short({ slot, key }),
@@ -243,7 +261,14 @@ for (const [options, field, said] of REFUSED) {
     const message = said.startsWith("must") ? `${field} ${said}` : said;
     assert.deepEqual([error.code, error.field, error.message], ["INVALID_OPTION", field, `INVALID_OPTION: ${message}`]);
     if (error.rule.includes("npx frazil key new"))
-      assert.equal(error.hint, "Passphrases, hexadecimal and base64 are refused.");
+      assert.equal(
+        error.hint,
+        /undefined$/.test(said)
+          ? "Is the environment variable set? Make a key: npx frazil key new."
+          : /characters$/.test(said)
+            ? "A key has 38 characters. Look for spaces, quotes and line ends."
+            : "Passphrases, hexadecimal and base64 are refused.",
+      );
     // What is wrong with it: nothing of a key or what was given as one.
     assert.equal("value" in error, !/^(keys(\[\d+\](\.key)?)?|key|options)$/.test(field) || options === undefined);
   });
@@ -258,6 +283,7 @@ for (const layout of [
   { fields: [] },
   { fields: [{ bits: 65 }] },
   { fields: [{}] },
+  { fields: [{ bits: 70 }, { bits: -7 }] },
 ]) {
   test(`the layout ${inspect(layout)} is refused`, () => {
     const error = errorOf(() => publicIds(of({ layout })));
@@ -460,6 +486,19 @@ test("nothing of a key stays in the memory of the module", async () => {
     process.stdout.write(JSON.stringify(found));
   `;
   assert.deepEqual(await inNewProcess(script), [false, false, false, false, true]);
+});
+
+test("what the module refuses to write is no text", async () => {
+  const script = `
+    const { Instance } = WebAssembly;
+    WebAssembly.Instance = class {
+      constructor(module) { this.exports = { ...new Instance(module).exports, encode: () => 54 }; }
+    };
+    const { publicIds } = await import("frazil/public");
+    try { publicIds({ kind: "user", keys: [${JSON.stringify(key)}] }).encode(5n); } catch (error) { process.stdout.write(JSON.stringify(error)); }
+  `;
+  const { code, field } = await inNewProcess(script);
+  assert.deepEqual([code, field], ["INVALID_OPTION", "keys"]);
 });
 
 test("a key that was given in the wrong place does not show", () => {

@@ -95,8 +95,14 @@ test("texts sort bytewise as the IDs do", () => {
 });
 
 test("a collation without case makes two IDs equal", () => {
-  const [upper, lower] = ["usr_0000000000A", "usr_0000000000a"].map(UserId.parse);
+  const texts = ["usr_0000000000A", "usr_0000000000a"];
+  const [upper, lower] = texts.map(UserId.parse);
   assert.notEqual(upper, lower);
+  const compared = (sensitivity, texts) => new Intl.Collator("en", { sensitivity }).compare(...texts);
+  assert.equal(compared("base", texts), 0);
+  assert.notEqual(compared("case", texts), 0);
+  const { format } = defineId("usr", { form: text.crockford });
+  assert.notEqual(compared("base", [upper, lower].map(format)), 0);
 });
 
 test("decimal text of the default layout stops sorting in 2031", () => {

@@ -5,7 +5,7 @@ import { Snowflake } from "frazil";
 import { publicIds } from "frazil/public";
 import { anyId, defineId } from "frazil/typed";
 
-const [key, older] = [1, 2].map((byte) => new Uint8Array(16).fill(byte));
+const [key, older] = [1, 2].map((first) => new Uint8Array(16).map((_, at) => first + at));
 const sealed = (kind, options) => publicIds({ kind, keys: [key], ...options });
 const typeOf = (prefix, options) => defineId(prefix, { public: sealed(prefix, options) });
 const UserId = typeOf("usr");
@@ -65,12 +65,19 @@ test("a text that an older key sealed is read, and written with the first key", 
 
 test("another kind, the short form and another layout are refused", () => {
   const wrong = [
-    [{ public: sealed("user") }, "public"],
-    [{ public: publicIds({ kind: "usr", form: "short", keys: [{ slot: 0, key }] }) }, "public"],
+    [{ public: sealed("user") }, "public.kind", 'must be usr, got "user"'],
+    [
+      { public: publicIds({ kind: "usr", form: "short", keys: [{ slot: 0, key }] }) },
+      "public",
+      "must be sealed, got an object",
+    ],
     [{ public: sealed("usr", { layout: "discord" }), layout: "default" }, "layout"],
   ];
-  for (const [options, field] of wrong)
-    assert.throws(() => defineId("usr", options), { name: "ConfigError", code: "INVALID_OPTION", field });
+  for (const [options, field, said = "must be that of ids and public, got "] of wrong)
+    assert.throws(
+      () => defineId("usr", options),
+      (error) => error.name === "ConfigError" && error.message.startsWith(`INVALID_OPTION: ${field} ${said}`),
+    );
 });
 
 test("layouts of 64 bits, and prefixes of 63 characters", () => {

@@ -23,6 +23,14 @@ const ids = new Snowflake({ node: 7 });
 export const text: string = users.encode(ids.next());
 export const fromText: string = users.encode(ids.nextString());
 export const UserId = defineId("usr", { ids, public: publicIds({ kind: "usr", keys: [key], layout: ids.layout }) });
+export const OrderId = defineId("usr", { public: publicIds({ kind: "usr", keys: [key] }) });
+check<Equal<(typeof OrderId)["prefix"], "usr">>();
+// @ts-expect-error: the kind is the prefix
+defineId("org", { public: publicIds({ kind: "usr", keys: [key] }) });
+// @ts-expect-error: also with a generator
+defineId("org", { ids, public: publicIds({ kind: "usr", keys: [key] }) });
+// @ts-expect-error: short texts have no prefix
+defineId("order", { public: orders });
 export const either: PublicIds[] = [users, orders];
 export const keys: PublicKey[] = [key, Buffer.alloc(16)];
 export const slots: ShortKey[] = keys.map((key, slot) => ({ slot, key }));

@@ -90,8 +90,11 @@ anyId(ids);
 export const rows: { id: bigint }[] = readIds([{ id: "5" }], "id");
 
 /** The options of a program that may have no generator: also with `exactOptionalPropertyTypes`. */
-export function typeOf(ids: Snowflake | undefined, sealed: PublicForm | undefined): IdType<"usr"> {
-  const options: IdOptions = { ids, public: sealed };
+export function typeOf(
+  ids: Snowflake | undefined,
+  sealed?: PublicForm & { kind: "usr"; form: "sealed" },
+): IdType<"usr"> {
+  const options: IdOptions<"usr"> = { ids, public: sealed };
   return defineId("usr", options);
 }
 const context: CodecContext = { issues: [] };

@@ -3,7 +3,10 @@ import { Cases, equal, refused } from "./check.mjs";
 
 const bytesOf = (hexadecimal) => Uint8Array.from(hexadecimal.match(/../g), (byte) => Number.parseInt(byte, 16));
 
-/** What is refused: the code, the field, and whether the error has a position. */
+/** Keys of equal bytes are refused as bytes: nobody filled them. */
+const isFilled = (key) => new Set(bytesOf(key)).size > 1;
+
+/** The error of a text that is refused. */
 const OF_TEXT = { code: "INVALID_TEXT", field: "text" };
 
 /** `public.json`: keys, both forms in both directions, rotation, and what is refused. */
@@ -14,7 +17,10 @@ export function checkPublic({ publicIds }, vectors) {
   /** The options of a case; keys as text in one case and as bytes in the next. */
   let count = 0;
   const optionsOf = ({ kind, layout, keys, key, slot }) => {
-    const given = (name) => (count++ % 2 ? bytesOf(keyOf(name).key) : keyOf(name).text);
+    const given = (name) => {
+      const { key, text } = keyOf(name);
+      return count++ % 2 && isFilled(key) ? bytesOf(key) : text;
+    };
     const named = keys ?? (slot === undefined ? [key] : [{ slot, key }]);
     const form =
       named[0].slot === undefined
@@ -27,6 +33,7 @@ export function checkPublic({ publicIds }, vectors) {
       [text, "its text"],
       [bytesOf(key), "its bytes"],
     ]) {
+      if (given !== text && !isFilled(key)) continue;
       cases.run(`the fingerprint of ${text} by ${how}`, () => {
         const expected = [fingerprint];
         equal(publicIds({ kind: "user", keys: [given] }).fingerprints, expected, "fingerprints");

@@ -2,7 +2,7 @@
 //! key, layout and text.
 //!
 //! `PROPTEST_CASES` sets the number of cases of each property. That the rounds suffice and permute is tested beside the code
-//! (`src/public/short.rs`).
+//! (`src/public/network.rs`).
 #![allow(clippy::unwrap_used, reason = "a property that cannot be set up has failed")]
 
 use frazil::error::Rule;

@@ -32,7 +32,7 @@ pub(crate) fn files() -> Vec<GeneratedFile> {
         GeneratedFile { path: "npm/frazil/src/generated/native.ts", text: abi::native() },
         GeneratedFile { path: "npm/frazil/src/generated/lease.ts", text: abi::lease() },
         GeneratedFile { path: "npm/frazil/src/generated/segment.ts", text: abi::segment() },
-        GeneratedFile { path: "npm/frazil/src/generated/public.ts", text: public::rules() },
+        GeneratedFile { path: "npm/frazil/src/generated/public.ts", text: public::tables() },
     ]
 }
 

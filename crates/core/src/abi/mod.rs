@@ -42,7 +42,7 @@ pub use lease::{
 pub use local::{LocalOpened, LocalOpening, LocalRequest, LocalState, is_scope};
 pub use opening::{IN_SECONDS, KINDS, MAX_WAIT_MS};
 #[cfg(feature = "public")]
-pub use public::{KIND_AT, PublicFrame};
+pub use public::{KIND_AT, PUBLIC_PLACES, PublicFrame};
 pub use segment::{SEGMENT_CALLS, SEGMENT_REQUESTS, segment_call, segment_request};
 pub use slots::{NUMBERS, SLOTS, slot};
 pub use version::ABI;

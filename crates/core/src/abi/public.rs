@@ -1,10 +1,29 @@
 //! The frame of public IDs: a text, an ID, and what a key became. It needs no handles: JavaScript keeps what a key became.
 
 use crate::error::Rule;
-use crate::public::{Checked, KEY_WIDTH, Key, Opened, Refusal};
+use crate::public::{Checked, KEY_WIDTH, Key, Opened, Refusal, Sealed, Short};
 
 /// Where the kind is in the texts of a call that opens a key.
 pub const KIND_AT: usize = 64;
+
+const TEXT_BYTES: usize = 2 * KIND_AT;
+const FINGERPRINT_AT: usize = KEY_WIDTH;
+const DERIVED_AT: usize = FINGERPRINT_AT + 8;
+
+/// The places and widths of the frame by name, for JavaScript: of `text`, and in it of a kind, and of what [`PublicFrame::open`] leaves.
+pub const PUBLIC_PLACES: &[(&str, usize)] = &[
+    ("ID_BYTES", core::mem::offset_of!(PublicFrame, text)),
+    ("TEXT_BYTES", TEXT_BYTES),
+    ("FINGERPRINT_AT", FINGERPRINT_AT),
+    ("DERIVED_AT", DERIVED_AT),
+    ("DERIVED_END", DERIVED_AT + 16),
+    ("KIND_AT", KIND_AT),
+    ("SEALED_WIDTH", Sealed::WIDTH),
+    ("SHORT_WIDTH", Short::WIDTH),
+];
+
+/// Why a frame without a key refuses.
+const NO_KEY: Refusal = Refusal { rule: Rule::KeyText, number: None };
 
 /// The memory that both sides read and write.
 ///
@@ -18,7 +37,7 @@ pub struct PublicFrame {
     /// An ID.
     pub id: u64,
     /// A text; or a key, and a kind at [`KIND_AT`].
-    pub text: [u8; 128],
+    pub text: [u8; TEXT_BYTES],
     opened: Option<Opened>,
 }
 
@@ -27,7 +46,7 @@ impl PublicFrame {
     #[must_use]
     #[expect(clippy::new_without_default, reason = "a frame is placed, not defaulted")]
     pub const fn new() -> Self {
-        Self { id: 0, text: [0; 128], opened: None }
+        Self { id: 0, text: [0; TEXT_BYTES], opened: None }
     }
 
     /// The size of what a key became, in bytes. It lies after `text`.
@@ -77,16 +96,23 @@ impl PublicFrame {
         Ok(())
     }
 
-    /// Writes the text of `id`.
+    /// Writes the text of `id`. Without a key it refuses, as `decode` does.
+    ///
+    /// ```
+    /// use frazil::{abi::PublicFrame, error::Rule};
+    /// let mut frame = PublicFrame::new();
+    /// assert_eq!(frame.encode(), Rule::KeyText as u32);
+    /// assert_eq!(frame.decode(22), Rule::KeyText as u32);
+    /// ```
     pub fn encode(&mut self) -> u32 {
-        let refusal = self.opened.as_ref().and_then(|opened| opened.encode(self.id, &mut self.text).err());
-        self.status(refusal.as_ref())
+        let written = self.opened.as_ref().ok_or(NO_KEY).and_then(|opened| opened.encode(self.id, &mut self.text));
+        self.status(written.as_ref().err())
     }
 
     /// Reads the ID of a text of so many bytes.
     pub fn decode(&mut self, length: usize) -> u32 {
         let text = self.text.get(..length).unwrap_or(&self.text);
-        let id = self.opened.as_ref().map_or(Ok(0), |opened| opened.decode(text));
+        let id = self.opened.as_ref().ok_or(NO_KEY).and_then(|opened| opened.decode(text));
         let status = self.status(id.as_ref().err());
         if let Ok(id) = id {
             self.id = id;

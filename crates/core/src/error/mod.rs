@@ -241,9 +241,14 @@ impl fmt::Display for Error {
         }
         while let Some(open) = rest.find('{') {
             f.write_str(&rest[..open])?;
-            let name = &rest[open + 1..open + 4];
-            write!(f, "{}", if name == "min" { self.min } else { self.max })?;
-            rest = &rest[open + 5..];
+            let end = rest.find('}').unwrap_or(rest.len() - 1);
+            match &rest[open + 1..end] {
+                "min" => write!(f, "{}", self.min)?,
+                "max" => write!(f, "{}", self.max)?,
+                // An error has no texts. JavaScript names it.
+                name => write!(f, "this {name}")?,
+            }
+            rest = &rest[end + 1..];
         }
         f.write_str(rest)?;
         match (self.value(), self.position()) {

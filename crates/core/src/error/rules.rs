@@ -6,7 +6,7 @@
 
 macro_rules! rules {
     ($($(#[$when:meta])? $variant:ident = $number:literal, $template:literal $(, $hint:literal)?;)+) => {
-        /// The rule that bad input broke. `{min}` and `{max}` stand for the error's two numbers.
+        /// The rule that bad input broke. `{min}` and `{max}` stand for the error's two numbers, and `{kind}` for the kind of its IDs.
         ///
         /// ```
         /// use frazil::error::Rule;
@@ -102,6 +102,6 @@ rules! {
     KeyText = 54, "must be a key of `npx frazil key new`, or 16 random bytes", "Passphrases, hexadecimal and base64 are refused.";
     KeyChecksum = 55, "must have the checksum of its digits", "Was a character lost or changed?";
     KindSyntax = 56, "must have 1 to 63 of a-z and _, with a letter at each end";
-    SealedText = 57, "must be made with a key of this kind, for this layout", "Texts open only as long as their key is kept.";
+    SealedText = 57, "must be made with a key of {kind}, for this layout", "Texts open only as long as their key is kept.";
     ShortSlot = 58, "must have the slot {max}", "Each slot has its own key.";
 }

@@ -47,7 +47,8 @@ impl Derivation {
 
 /// A key: 16 random bytes.
 ///
-/// * **Secret**: it is not printed by `Debug`, no error contains it, and its memory is overwritten when it is dropped.
+/// * **Secret**: it has no `Debug`, and no error contains it. Its memory is overwritten when it is dropped, but not in WebAssembly,
+///   where the module of `frazil/public` overwrites its stack.
 /// * **No passphrase**: one text of a known ID would be enough to search for it.
 ///
 /// Its text has a tag, by which a scanner finds it in a repository, and a checksum: `frazilkey_`, then 22 digits of base 62 for the key as
@@ -55,8 +56,8 @@ impl Derivation {
 ///
 /// ```
 /// use frazil::public::Key;
-/// let key = Key::parse("frazilkey_0000000000000000000000000000").unwrap_err();
-/// assert_eq!(key.to_string(), "INVALID_OPTION: key must have the checksum of its digits");
+/// let error = Key::parse("frazilkey_0000000000000000000000000000").err().unwrap();
+/// assert_eq!(error.to_string(), "INVALID_OPTION: key must have the checksum of its digits");
 /// let key = Key::from_bytes(core::array::from_fn(|at| at as u8));
 /// assert_eq!(Key::parse(&key.to_text())?.fingerprint(), key.fingerprint());
 /// # Ok::<(), frazil::Error>(())

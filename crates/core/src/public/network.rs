@@ -87,14 +87,14 @@ pub(super) fn number_of(cipher: &Cipher, network: Network, slot: u32, id: u64) -
 }
 
 /// The ID of a number, which may be none of the layout.
-pub(super) fn id_of(cipher: &Cipher, network: Network, slot: u32, [_, above, high, low]: Limbs) -> Checked<Option<u64>> {
+pub(super) fn id_of(cipher: &Cipher, network: Network, slot: u32, [_, above, high, low]: Limbs) -> Checked<u64> {
     let low = (u64::from(high) << 32) | u64::from(low);
     // 11 digits have less than 2^66, so two bits above the low 64.
     let found = if network.bits() == 64 { above } else { (above << 1) | (high >> 31) };
     if found != slot {
         return Err(Refusal::new(Rule::ShortSlot));
     }
-    Ok(Some(network.run(cipher, low & network.max(), ROUNDS, true)))
+    Ok(network.run(cipher, low & network.max(), ROUNDS, true))
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ impl Opened {
     pub(crate) fn decode(&self, text: &[u8]) -> Checked<u64> {
         let number = read(text, self.width())?;
         let id = match (self.slot, number) {
-            (Some(slot), Some(number)) => network::id_of(&self.cipher, network::network_of(self.max_id), slot, number)?,
+            (Some(slot), Some(number)) => Some(network::id_of(&self.cipher, network::network_of(self.max_id), slot, number)?),
             (None, Some(number)) => block::id_of(&self.cipher, number),
             (_, None) => None,
         };

@@ -1,7 +1,8 @@
-//! The table of what the calls for public IDs answer with.
+//! The table of what the calls for public IDs answer with, and the places of their frame.
 
 use std::fmt::Write as _;
 
+use frazil::abi::PUBLIC_PLACES;
 use frazil::error::Rule;
 
 use super::text::{HEADER, constant_name};
@@ -18,7 +19,7 @@ const PUBLIC_RULES: &[Rule] = &[
     Rule::ShortSlot,
 ];
 
-pub(super) fn rules() -> String {
+pub(super) fn tables() -> String {
     let mut text = format!(
         "{HEADER}import {{ Rule }} from \"./rules.js\";\n\n\
          /** The rules that the calls for public IDs answer with, by status. */\n\
@@ -27,7 +28,11 @@ pub(super) fn rules() -> String {
     for rule in PUBLIC_RULES {
         let _ = writeln!(text, "  {}: Rule.{},", *rule as u8, constant_name(&format!("{rule:?}")));
     }
-    text.push_str("};\n");
+    text.push_str("};\n\n/** The places and widths of the frame of public IDs, in bytes. */\nexport enum Place {\n");
+    for (name, place) in PUBLIC_PLACES {
+        let _ = writeln!(text, "  {name} = {place},");
+    }
+    text.push_str("}\n");
     text
 }
 

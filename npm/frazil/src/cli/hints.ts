@@ -56,6 +56,9 @@ export function hintFor(command: "decode" | "convert", text: string, flags: Flag
     return is(`It has 64 bits, as in ${wideLayouts().join(", ")}`, reading(command, flags, from ?? "decimal", number));
   if (from !== undefined) return "";
   if ((Layout.names as readonly string[]).includes(text)) return `It is a layout: give it with --layout ${text}`;
+  const [, digits = ""] = /^[a-z][a-z_]*_([\dA-Za-z]+)$/.exec(text) ?? [];
+  if (digits.length === 22) return `It may be sealed: npx frazil open ${text} --key-file PATH`;
+  if (digits.length === 11) return is("It may be a typed ID", reading(command, flags, "base62", digits));
   const other = otherKind(text);
   if (other !== undefined) return other;
   if (isFile(text)) return is("It is a file", commandLineOf(command, flags, `- < ${quoted(text)}`));

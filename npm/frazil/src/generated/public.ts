@@ -13,3 +13,15 @@ export const RULES: { readonly [status: number]: Rule } = {
   57: Rule.SEALED_TEXT,
   58: Rule.SHORT_SLOT,
 };
+
+/** The places and widths of the frame of public IDs, in bytes. */
+export enum Place {
+  ID_BYTES = 8,
+  TEXT_BYTES = 128,
+  FINGERPRINT_AT = 38,
+  DERIVED_AT = 46,
+  DERIVED_END = 62,
+  KIND_AT = 64,
+  SEALED_WIDTH = 22,
+  SHORT_WIDTH = 11,
+}

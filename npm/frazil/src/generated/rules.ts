@@ -59,6 +59,6 @@ export enum Rule {
   KEY_TEXT = "must be a key of `npx frazil key new`, or 16 random bytes\nPassphrases, hexadecimal and base64 are refused.",
   KEY_CHECKSUM = "must have the checksum of its digits\nWas a character lost or changed?",
   KIND_SYNTAX = "must have 1 to 63 of a-z and _, with a letter at each end",
-  SEALED_TEXT = "must be made with a key of this kind, for this layout\nTexts open only as long as their key is kept.",
+  SEALED_TEXT = "must be made with a key of {kind}, for this layout\nTexts open only as long as their key is kept.",
   SHORT_SLOT = "must have the slot {max}\nEach slot has its own key.",
 }

@@ -8,16 +8,8 @@
 import { HINT, load } from "#public";
 import { copyIds, Ids, lengthOf } from "../base/arrays.js";
 import { wasmUnavailable } from "../core/binding/wasm.js";
+import { Place } from "../generated/public.js";
 import type { Exports } from "./exports.js";
-
-/** Where something is in `text` of the frame: the kind before a key is opened, and the rest after. */
-export enum At {
-  KEY = 0,
-  FINGERPRINT = 38,
-  DERIVED = 46,
-  END = 62,
-  KIND = 64,
-}
 
 /** What a key became, for one kind, form and layout. Secret. */
 export type Opened = BigUint64Array;
@@ -31,9 +23,6 @@ interface Core {
   readonly opened: Opened;
 }
 
-/** The length of the frame's text. */
-const TEXT_BYTES = 128;
-
 let instance: Core | undefined;
 /** The key in the frame. */
 let current: Opened | undefined;
@@ -44,11 +33,11 @@ function connect(): Core {
     const exports = load();
     const { buffer } = exports.memory;
     const frame = exports.frame();
-    const openedAt = frame + 8 + TEXT_BYTES;
+    const openedAt = frame + Place.ID_BYTES + Place.TEXT_BYTES;
     instance = {
       exports,
       id: new Ids(buffer, frame, 1),
-      text: new Uint8Array(buffer, frame + 8, TEXT_BYTES),
+      text: new Uint8Array(buffer, frame + Place.ID_BYTES, Place.TEXT_BYTES),
       opened: new Ids(buffer, openedAt, exports.bytes() / 8),
     };
     return instance;

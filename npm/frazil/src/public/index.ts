@@ -11,16 +11,24 @@
  * ```
  */
 import { bufferOf, isIdArray, lengthOf, offsetOf } from "../base/arrays.js";
-import { configError, DecodeError, type ErrorDetails, type FrazilError, isWhole, refusal } from "../base/errors.js";
+import {
+  configError,
+  DecodeError,
+  type ErrorDetails,
+  type FrazilError,
+  factOf,
+  isWhole,
+  refusal,
+} from "../base/errors.js";
 import { checkKeys } from "../base/option-keys.js";
 import { ownOf, placeOf, putOwn } from "../base/own-properties.js";
 import { PackageRule } from "../base/package-rules.js";
 import { withoutValue } from "../base/value-text.js";
 import { LAYOUT_BITS } from "../generated/layout-bits.js";
-import { RULES } from "../generated/public.js";
+import { Place, RULES } from "../generated/public.js";
 import { Rule } from "../generated/rules.js";
 import { type IdInput, type LayoutName, parseId } from "../layout/id.js";
-import { At, call, core, coreWith, type Opened, open, takeOpened, write } from "./core.js";
+import { call, core, coreWith, type Opened, open, takeOpened, write } from "./core.js";
 
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "../base/errors.js";
 export type { IdInput, LayoutName } from "../layout/id.js";
@@ -89,12 +97,22 @@ const described = (value: unknown): string =>
     ? `${lengthOf(value as Uint8Array)} bytes`
     : value === null || value === undefined
       ? `${value}`
-      : typeof value === "object"
-        ? "an object"
-        : `a ${typeof value}`;
+      : typeof value === "string" && value.length !== Place.FINGERPRINT_AT
+        ? `a string of ${value.length} characters`
+        : typeof value === "object"
+          ? "an object"
+          : `a ${typeof value}`;
 
 const hidden = (field: string, value: unknown, rule: string): FrazilError =>
   withoutValue("INVALID_OPTION", field, described(value), rule);
+
+/** The rule of keys, with the hint for a value. */
+const keyRule = (key: unknown): string =>
+  key === undefined
+    ? `${factOf(Rule.KEY_TEXT)}\n${PackageRule.KEY_UNSET}`
+    : typeof key === "string" && key.length !== Place.FINGERPRINT_AT
+      ? `${factOf(Rule.KEY_TEXT)}\n${PackageRule.KEY_LENGTH}`
+      : Rule.KEY_TEXT;
 
 /** A value as an error may have it: a key that was given in the wrong place is cut. */
 const shown = (value: unknown): unknown =>
@@ -104,7 +122,7 @@ function bitsOf(layout: LayoutName | LayoutFields): number {
   const bits: unknown =
     typeof layout === "string"
       ? Object.hasOwn(LAYOUT_BITS, layout) && LAYOUT_BITS[layout]
-      : layout?.fields?.reduce?.((sum, field) => sum + field?.bits, 0);
+      : layout?.fields?.reduce?.((sum, field) => (isWhole(field?.bits, 1, 64) ? sum + field.bits : NaN), 0);
   if (!isWhole(bits, 1, 64)) throw configError("INVALID_LAYOUT", "layout", shown(layout), PackageRule.A_LAYOUT);
   return bits;
 }
@@ -126,31 +144,37 @@ const eleven = (text: { readonly [at: number]: number }, at: number): string =>
     text[at + 8] as number, text[at + 9] as number, text[at + 10] as number,
   );
 
-/** Writes a key into the frame. Returns how `open` takes it, or `undefined` if the value has no such type. */
+/** Writes a key into the frame. Returns how `open` takes it; `undefined` if the value has no such type; -1 for equal bytes. */
 function writeKey(key: unknown): number | undefined {
   // An empty text is written as a zero byte, which is no digit: a length of 0 stands for the bytes of a key.
-  if (typeof key === "string") return write(key || "\0", 0, At.KIND);
+  if (typeof key === "string") return write(key || "\0", 0, Place.KIND_AT);
   if (!isIdArray(key, "Uint8Array") || lengthOf(key as Uint8Array) !== 16) return undefined;
   const bytes = new Uint8Array(bufferOf(key as Uint8Array), offsetOf(key as Uint8Array), 16);
   const { text } = core();
-  for (let at = 0; at < 16; at++) text[at] = bytes[at] as number;
-  return 0;
+  let differing = 0;
+  for (let at = 0; at < 16; at++) {
+    text[at] = bytes[at] as number;
+    differing |= (bytes[at] as number) ^ (bytes[0] as number);
+  }
+  return differing ? 0 : -1;
 }
 
 /** Opens a key in the frame, for `read`, which finds there what the key became, and in `text` what else is known of it. */
-function opening<T>(field: string, key: unknown, kind: unknown, bits: number, slot: unknown, read: () => T): T {
+function opening<T>(place: string, key: unknown, kind: unknown, bits: number, slot: unknown, read: () => T): T {
+  const field = slot === undefined ? place : `${place}.key`;
   const length = writeKey(key);
-  const kindLength = typeof kind === "string" ? write(kind, At.KIND, At.KIND) : 0;
+  const kindLength = typeof kind === "string" ? write(kind, Place.KIND_AT, Place.KIND_AT) : 0;
   // Above the last slot for whatever is none, since the core decides which there are.
   const number = slot === undefined ? -1 : isWhole(slot, 0, 255) ? slot : 255;
+  if (length === -1) throw hidden(field, key, PackageRule.KEY_FILLED);
   const rule = length === undefined ? Rule.KEY_TEXT : RULES[open(length, kindLength, bits, number)];
   if (rule === Rule.WHOLE_NUMBER)
-    throw configError("INVALID_OPTION", `${field.slice(0, -3)}slot`, shown(slot), rule, 0, core().id[0]);
+    throw configError("INVALID_OPTION", `${place}.slot`, shown(slot), rule, 0, core().id[0]);
   if (rule === Rule.KIND_SYNTAX) throw configError("INVALID_OPTION", "kind", shown(kind), rule);
-  if (rule) throw hidden(field, key, rule);
+  if (rule) throw hidden(field, key, rule === Rule.KEY_TEXT ? keyRule(key) : rule);
   const found = read();
   const { text } = core();
-  for (let at = 0; at < At.END; at++) text[at] = 0;
+  for (let at = 0; at < Place.DERIVED_END; at++) text[at] = 0;
   return found;
 }
 
@@ -161,9 +185,9 @@ export const keyFacts = (
   form = "sealed",
 ): { fingerprint: string; derived: string; text: string } =>
   opening("key", key, kind, 63, form === "short" ? 0 : undefined, () => ({
-    fingerprint: hexadecimal(At.FINGERPRINT, At.DERIVED),
-    derived: hexadecimal(At.DERIVED, At.END),
-    text: String.fromCharCode(...core().text.subarray(At.KEY, At.FINGERPRINT)),
+    fingerprint: hexadecimal(Place.FINGERPRINT_AT, Place.DERIVED_AT),
+    derived: hexadecimal(Place.DERIVED_AT, Place.DERIVED_END),
+    text: String.fromCharCode(...core().text.subarray(0, Place.FINGERPRINT_AT)),
   }));
 
 /**
@@ -190,10 +214,13 @@ export function publicIds(options: SealedOptions | ShortOptions): PublicIds {
     if (isShort && slot === undefined) throw hidden(field, given, PackageRule.SLOT_KEY);
     if (isShort && placeOf(slots, slot) >= 0)
       throw configError("INVALID_OPTION", `${field}.slot`, slot, PackageRule.OTHER_SLOT);
+    if (isShort) checkKeys("INVALID_OPTION", field, given as ShortKey, "slot, key");
     putOwn(slots, at, slot);
-    opening(isShort ? `${field}.key` : field, key, kind, bits, slot, () => {
+    opening(field, key, kind, bits, slot, () => {
       putOwn(opened, at, takeOpened());
-      putOwn(fingerprints, at, hexadecimal(At.FINGERPRINT, At.DERIVED));
+      const fingerprint = hexadecimal(Place.FINGERPRINT_AT, Place.DERIVED_AT);
+      if (placeOf(fingerprints, fingerprint) >= 0) throw hidden(field, key, PackageRule.OTHER_KEY);
+      putOwn(fingerprints, at, fingerprint);
     });
   }
   const range = { maxId: 2n ** BigInt(bits) - 1n };
@@ -212,20 +239,21 @@ export function publicIds(options: SealedOptions | ShortOptions): PublicIds {
       const number = parseId(range, id);
       const { exports, id: ids, text } = coreWith(first);
       ids[0] = number;
-      call(exports.encode);
+      // The frame has a key, and the ID is in its range: otherwise it writes nothing, and still has another text.
+      if (call(exports.encode)) throw hidden("keys", undefined, Rule.KEY_TEXT);
       return isShort ? eleven(text, 0) : eleven(text, 0) + eleven(text, 11);
     },
     decode(text: string): bigint {
       if (typeof text !== "string") throw refuse(text, PackageRule.TEXT_STRING);
-      const length = write(text, 0, At.KIND);
+      const length = write(text, 0, Place.KIND_AT);
       let rule: Rule | undefined = elsewhere;
       for (let at = 0; at < count && rule === elsewhere; at++)
         rule = RULES[call(coreWith(opened[at] as Opened).exports.decode, length)];
       const found = core().id[0] as bigint;
       if (!rule) return found;
       if (rule === Rule.SHORT_SLOT) throw refuse(text, rule, slots.join(" or "));
-      if (rule === Rule.SEALED_TEXT) throw refuse(text, rule.replace("this kind", `the kind "${kind}"`));
-      throw refuse(text, rule, isShort ? 11 : 22, { position: Number(found) });
+      if (rule === Rule.SEALED_TEXT) throw refuse(text, rule.replace("{kind}", `the kind "${kind}"`));
+      throw refuse(text, rule, isShort ? Place.SHORT_WIDTH : Place.SEALED_WIDTH, { position: Number(found) });
     },
   });
 }

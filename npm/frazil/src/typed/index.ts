@@ -43,8 +43,8 @@ export interface PublicForm {
   decode(text: string): bigint;
 }
 
-/** The options of `defineId`. */
-export interface IdOptions {
+/** The options of `defineId` for a prefix. */
+export interface IdOptions<P extends string = string> {
   /** The generator. Without one, IDs are only read and written. */
   readonly ids?: IdSource | undefined;
   /** The layout, which bounds the IDs. Default: that of `ids` or `public`, or else `"default"`. */
@@ -52,8 +52,11 @@ export interface IdOptions {
   /** A form of `frazil/text` whose alphabet has no `_`. Default: base 62. */
   readonly form?: FixedForm | undefined;
   /** The sealed form of `frazil/public` instead, whose kind is the prefix. */
-  readonly public?: PublicForm | undefined;
+  readonly public?: (PublicForm & { readonly kind: P; readonly form: "sealed" }) | undefined;
 }
+
+/** The same type, which is not inferred from where this is. */
+type Given<P extends string> = [P][P extends string ? 0 : never];
 
 /** The text of a typed ID. */
 export type TypedText<P extends string = string> = `${P}_${string}`;
@@ -282,9 +285,12 @@ function maxIdOf([field, given]: [string, { readonly layout?: unknown } | Layout
  */
 export function defineId<const P extends string, K extends string = P>(
   prefix: P,
-  options: IdOptions & { readonly ids: IdSource },
+  options: IdOptions<Given<P>> & { readonly ids: IdSource },
 ): IdMaker<P, K>;
-export function defineId<const P extends string, K extends string = P>(prefix: P, options?: IdOptions): IdType<P, K>;
+export function defineId<const P extends string, K extends string = P>(
+  prefix: P,
+  options?: IdOptions<Given<P>>,
+): IdType<P, K>;
 export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
   const { ids, layout, form, public: sealed, ...others } = { __proto__: null, ...options } as IdOptions;
   check(typeof prefix === "string" && PREFIX.test(prefix), "prefix", prefix, `must match ${PREFIX.source}`);
@@ -299,12 +305,8 @@ export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
     form,
     "must be of frazil/text, without _ or public",
   );
-  check(
-    !sealed || (sealed.kind === prefix && sealed.form === "sealed"),
-    "public",
-    sealed,
-    `must be sealed, of kind ${prefix}`,
-  );
+  check(!sealed || sealed.kind === prefix, "public.kind", sealed?.kind, `must be ${prefix}`);
+  check(!sealed || sealed.form === "sealed", "public", sealed, "must be sealed");
   const codec: Codec = sealed ?? form ?? base62;
   const digits = form ? form.alphabet.replace(/[\]\\^-]/g, "\\$&") : "0-9A-Za-z";
   const head = `${prefix}_` as const;

@@ -20,12 +20,16 @@ export interface PublicForm {
     encode(id: bigint): string;
     decode(text: string): bigint;
 }
-export interface IdOptions {
+export interface IdOptions<P extends string = string> {
     readonly ids?: IdSource | undefined;
     readonly layout?: LayoutName | LayoutFields | undefined;
     readonly form?: FixedForm | undefined;
-    readonly public?: PublicForm | undefined;
+    readonly public?: (PublicForm & {
+        readonly kind: P;
+        readonly form: "sealed";
+    }) | undefined;
 }
+type Given<P extends string> = [P][P extends string ? 0 : never];
 export type TypedText<P extends string = string> = `${P}_${string}`;
 export type IdOf<T extends {
     readonly parse: (text: string) => unknown;
@@ -94,8 +98,8 @@ export type AnyOf<T extends AnyIdType> = T extends AnyIdType ? {
 export interface AnyId<T extends AnyIdType> extends IdReader<TypedText<T["prefix"]>, AnyOf<T>> {
     readonly reviver: (...keys: string[]) => (key: string, value: unknown) => unknown;
 }
-export declare function defineId<const P extends string, K extends string = P>(prefix: P, options: IdOptions & {
+export declare function defineId<const P extends string, K extends string = P>(prefix: P, options: IdOptions<Given<P>> & {
     readonly ids: IdSource;
 }): IdMaker<P, K>;
-export declare function defineId<const P extends string, K extends string = P>(prefix: P, options?: IdOptions): IdType<P, K>;
+export declare function defineId<const P extends string, K extends string = P>(prefix: P, options?: IdOptions<Given<P>>): IdType<P, K>;
 export declare function anyId<const T extends readonly AnyIdType[]>(...types: T): AnyId<T[number]>;
