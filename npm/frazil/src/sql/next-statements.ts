@@ -71,7 +71,7 @@ BEGIN
   IF pg_relation_size('{schema}.next_incarnation') = 0 THEN
     BEGIN
       PERFORM pg_advisory_xact_lock({lock});
-      PERFORM setval('{schema}.next_word', greatest({schema}.next_tick() + {lost}, (last_value >> {counterBits}) + 1) << {counterBits}, false)
+      PERFORM setval('{schema}.next_word', greatest({schema}.next_tick() + {lost}, {following}) << {counterBits}, false)
       FROM {schema}.next_word;
       RAISE EXCEPTION SQLSTATE '{leave}';
     EXCEPTION WHEN SQLSTATE '{leave}' THEN NULL;
@@ -127,7 +127,7 @@ BEGIN
         RETURN word;
       END IF;
       -- Only from the tick of this word, and only to a later one.
-      PERFORM setval('{schema}.next_word', greatest({schema}.next_tick(), taken + 1) << {counterBits}, false)
+      PERFORM setval('{schema}.next_word', greatest({schema}.next_tick(), {following}) << {counterBits}, false)
       FROM {schema}.next_word WHERE last_value >> {counterBits} = taken;
       RAISE EXCEPTION SQLSTATE '{leave}';
     EXCEPTION WHEN SQLSTATE '{leave}' THEN NULL;
