@@ -184,6 +184,21 @@ test("an owner without any attribute installs it, in a schema of its choice; two
   await owner.query("SELECT ids_1.next()");
 });
 
+test("another schema with the same node id is refused, until one of them has another", async (t) => {
+  const { client } = await database(t);
+  await client.query(nextSql("default", { node: 5 }));
+  const other = nextSql("default", { node: 5, schema: "other" });
+  await assert.rejects(client.query(other), {
+    code: "55000",
+    message: /schema "frazil".*node id/,
+    hint: /another node id/,
+  });
+  await client.query(nextSql("default", { node: 55, schema: "other" }));
+  await assert.rejects(client.query(other), { code: "55000" });
+  await client.query(nextSql("default", { node: 6 }));
+  await client.query(other);
+});
+
 test("the SQL may run again, changes the node id, and refuses another layout; down removes all, unless a column needs it", async (t) => {
   const { client } = await database(t);
   const up = nextSql("default", { node: 1 });
@@ -287,6 +302,14 @@ test("more IDs than the lead has ticks for: the call waits for the clock", async
   assert.equal(await repeatsIn(client), 0);
   const behind = "SELECT max(id >> 22) - frazil.next_tick() FROM minted";
   assert.ok(Number(await one(client, behind)) <= 5);
+});
+
+test("the first call waits for a tick of 1.5 s, which is longer than other calls wait", async (t) => {
+  const { client } = await database(t);
+  const layout = { ...FOUR, tickMs: 1500 };
+  await install(client, layout);
+  await mint(client, 10);
+  assert.equal(await repeatsIn(client), 0);
 });
 
 test("a time field that has ended: Baidu's, in 2024", async (t) => {

@@ -24,7 +24,13 @@ DO $frazil$
 DECLARE
   here text := {here};
   home {schema}.next_home%ROWTYPE;
+  other text := (SELECT min(nspname::text) FROM pg_proc JOIN pg_namespace spaces ON spaces.oid = pronamespace
+    WHERE proname = 'next' AND pronamespace <> '{schema}'::regnamespace AND strpos(prosrc, 'RETURN {id};') > 0);
 BEGIN
+  IF other IS NOT NULL THEN
+    RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('the schema "%s" has a next() with this node id', other),
+      HINT = 'Use that one, remove it with down, or reserve another node id.';
+  END IF;
   LOCK TABLE {schema}.next_home IN EXCLUSIVE MODE;
   SELECT * INTO home FROM {schema}.next_home;
   IF home.layout IS NULL THEN

@@ -143,6 +143,7 @@ export function nextSql(layout: LayoutInput, options: NextSqlOptions): string {
   if (typeof schema !== "string" || !SCHEMA.pattern.test(schema))
     throw describedError("INVALID_OPTION", "schema", schema, SCHEMA.rule);
   if (down) return completed(DOWN, { schema: `"${schema}"` });
+  const role = roleGiven(grant);
   const made = Layout.from(layout);
   const { tickMs, epochMs } = made;
   const { counterBits, maxTick, sequences, timeShift, sequenceShift, nodeBits } = planWord(made, node);
@@ -153,7 +154,7 @@ export function nextSql(layout: LayoutInput, options: NextSqlOptions): string {
   const time = `(word >> ${counterBits} << ${timeShift})`;
   const counter = `(word & ${2n ** counterBits - 1n})`;
   const shifted = sequenceShift === 0n ? counter : `(${counter} << ${sequenceShift})`;
-  return completed(UP, {
+  const text = completed(UP, {
     schema: `"${schema}"`,
     layout: layoutText(made),
     node: nodeBits,
@@ -169,10 +170,11 @@ export function nextSql(layout: LayoutInput, options: NextSqlOptions): string {
     maxLag,
     maxLead,
     lost: maxLead + ticksIn(SKEW_MS),
-    maxWaitMs: MAX_WAIT_MS,
+    // After a crash, one tick beyond those of SKEW_MS, since the clock is somewhere in a tick.
+    maxWaitMs: Math.max(MAX_WAIT_MS, (ticksIn(SKEW_MS) + 1) * tickMs),
     pauseMs: PAUSE_MS,
     id: nodeBits === 0n ? `${time} | ${shifted}` : `${time} | ${shifted} | ${nodeBits}`,
-    grant: `${grant === undefined ? "-- " : ""}GRANT EXECUTE ON FUNCTION {schema}.next() TO ${roleGiven(grant)};`,
+    grant: `${grant === undefined ? "-- " : ""}GRANT EXECUTE ON FUNCTION {schema}.next() TO {role};`,
     lock: `${LOCK}, '{schema}.next_word'::regclass::oid::int`,
     leave: LEAVE,
     here: HERE,
@@ -181,4 +183,6 @@ export function nextSql(layout: LayoutInput, options: NextSqlOptions): string {
     // Names of settings have no capital letters, and no signs besides _ and $.
     flag: `frazil_next.in_${schema.replace(/[^a-z0-9_]/g, (sign) => `$${sign.charCodeAt(0).toString(16)}`)}`,
   });
+  // Last, since its name may have braces.
+  return text.replace("{role}", () => role);
 }
