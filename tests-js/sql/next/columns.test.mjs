@@ -167,6 +167,42 @@ test("a role with EXECUTE alone uses it; another one does not, and neither may c
   await assert.rejects(other.query("INSERT INTO orders DEFAULT VALUES"), denied);
 });
 
+test("default privileges that give others everything do not let them write the word", async (t) => {
+  const { client } = await database(t);
+  const name = await one(client, "SELECT current_database()");
+  await client.query(`CREATE ROLE "Reader; 1" LOGIN; ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO "Reader; 1", PUBLIC;
+    ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO "Reader; 1", PUBLIC; ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO PUBLIC`);
+  await client.query(nextSql("default", { node: 5, grant: "PUBLIC" }));
+  const reader = await connect(t, server.urlOf("Reader; 1", name));
+  for (const text of [
+    "SELECT setval('frazil.next_word', 1)",
+    "SELECT nextval('frazil.next_word')",
+    "DELETE FROM frazil.next_home",
+    "INSERT INTO frazil.next_incarnation VALUES (now())",
+  ])
+    await assert.rejects(reader.query(text), { code: "42501" }, text);
+  // For backups.
+  await reader.query("SELECT last_value FROM frazil.next_word, frazil.next_home");
+  await reader.query("SELECT frazil.next()");
+});
+
+for (const [part, text] of [
+  ["the sequence", "CREATE SEQUENCE next_word AS bigint MINVALUE 0 START 0"],
+  ["a table", "CREATE TABLE next_home (database text NOT NULL, layout text NOT NULL, node bigint NOT NULL)"],
+  ["a function", "CREATE FUNCTION next_tick() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'"],
+])
+  test(`another role has put ${part} there before: it is refused, also for a superuser`, async (t) => {
+    const { client } = await database(t);
+    await client.query(
+      `CREATE SCHEMA shared; CREATE ROLE "Early ${part}"; GRANT ALL ON SCHEMA shared TO "Early ${part}"`,
+    );
+    await client.query(`SET ROLE "Early ${part}"; SET search_path = shared; ${text}; RESET ALL; RESET ROLE`);
+    await assert.rejects(client.query(nextSql("default", { node: 5, schema: "shared" })), {
+      code: "42501",
+      hint: /SET ROLE "Early/,
+    });
+  });
+
 test("an owner without any attribute installs it, in a schema of its choice; two of them in one database are apart", async (t) => {
   const { client } = await database(t);
   const name = await one(client, "SELECT current_database()");

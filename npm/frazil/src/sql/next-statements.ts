@@ -31,6 +31,25 @@ BEGIN
     RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('the schema "%s" has a next() with this node id', other),
       HINT = 'Use that one, remove it with down, or reserve another node id.';
   END IF;
+  -- What another role put there before might have triggers, and its owner could set the word.
+  SELECT min(owner::regrole::text) INTO other FROM (
+    SELECT relowner AS owner FROM pg_class
+    WHERE oid IN ('{schema}.next_word'::regclass, '{schema}.next_home'::regclass, '{schema}.next_incarnation'::regclass)
+    UNION SELECT proowner FROM pg_proc WHERE oid IN (to_regprocedure('{schema}.next()'),
+      to_regprocedure('{schema}.next_moved(bigint)'), to_regprocedure('{schema}.next_check()'), to_regprocedure('{schema}.next_tick()'))
+  ) AS owners WHERE owner <> current_user::regrole;
+  IF other IS NOT NULL THEN
+    RAISE EXCEPTION USING ERRCODE = '42501', MESSAGE = format('{schema}.next() or a part of it belongs to another role, %s', other),
+      HINT = format('If that made it from this SQL, run it as that role: SET ROLE %s;', other);
+  END IF;
+  -- Default privileges may let others write.
+  FOR other IN SELECT DISTINCT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END
+    FROM pg_class, aclexplode(relacl) AS given WHERE relnamespace = '{schema}'::regnamespace
+      AND relname IN ('next_word', 'next_home', 'next_incarnation') AND grantee <> relowner
+  LOOP
+    EXECUTE format('REVOKE USAGE, UPDATE ON SEQUENCE {schema}.next_word FROM %s', other);
+    EXECUTE format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER ON {schema}.next_home, {schema}.next_incarnation FROM %s', other);
+  END LOOP;
   LOCK TABLE {schema}.next_home IN EXCLUSIVE MODE;
   SELECT * INTO home FROM {schema}.next_home;
   IF home.layout IS NULL THEN
