@@ -203,6 +203,26 @@ for (const [part, text] of [
     });
   });
 
+test("functions and operators that others made in public are not used, and the search path stays as it was", async (t) => {
+  const { client } = await database(t);
+  await client.query(`CREATE FUNCTION trap(text, text) RETURNS text LANGUAGE plpgsql AS $$BEGIN RAISE 'trap'; END$$;
+    CREATE FUNCTION trap(oid, regrole) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'trap'; END$$;
+    CREATE FUNCTION trap(oid, regclass) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'trap'; END$$;
+    CREATE FUNCTION trap(oid, integer) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'trap'; END$$;
+    CREATE OPERATOR <> (FUNCTION = trap, LEFTARG = oid, RIGHTARG = regrole);
+    CREATE OPERATOR = (FUNCTION = trap, LEFTARG = oid, RIGHTARG = regclass);
+    CREATE OPERATOR = (FUNCTION = trap, LEFTARG = oid, RIGHTARG = integer);
+    ALTER FUNCTION trap(text, text) RENAME TO format;
+    ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO PUBLIC`);
+  await client.query("BEGIN; SET LOCAL search_path = public");
+  await client.query(nextSql("default", { node: 5 }));
+  assert.equal(await one(client, "SHOW search_path"), "public");
+  await client.query("COMMIT");
+  await assert.rejects(client.query(nextSql("edge", { node: 5 })), { message: /another layout/ });
+  assert.equal(await one(client, "SHOW search_path"), '"$user", public');
+  await client.query("SELECT frazil.next()");
+});
+
 test("an owner without any attribute installs it, in a schema of its choice; two of them in one database are apart", async (t) => {
   const { client } = await database(t);
   const name = await one(client, "SELECT current_database()");

@@ -22,11 +22,16 @@ CREATE UNLOGGED TABLE IF NOT EXISTS {schema}.next_incarnation (since timestamptz
 
 DO $frazil$
 DECLARE
-  here text := {here};
+  path text := current_setting('search_path');
+  here text;
   home {schema}.next_home%ROWTYPE;
-  other text := (SELECT min(nspname::text) FROM pg_proc JOIN pg_namespace spaces ON spaces.oid = pronamespace
-    WHERE proname = 'next' AND pronamespace <> '{schema}'::regnamespace AND strpos(prosrc, 'RETURN {id};') > 0);
+  other text;
 BEGIN
+  -- Operators and functions of others, as in public, would run with the rights of who installs it.
+  PERFORM set_config('search_path', 'pg_catalog, pg_temp', true);
+  here := {here};
+  SELECT min(nspname::text) INTO other FROM pg_proc JOIN pg_namespace spaces ON spaces.oid = pronamespace
+  WHERE proname = 'next' AND pronamespace <> '{schema}'::regnamespace AND strpos(prosrc, 'RETURN {id};') > 0;
   IF other IS NOT NULL THEN
     RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('the schema "%s" has a next() with this node id', other),
       HINT = 'Use that one, remove it with down, or reserve another node id.';
@@ -66,6 +71,7 @@ BEGIN
     UPDATE {schema}.next_home SET database = here, node = {node};
   END IF;
   IF home.database IS DISTINCT FROM here THEN TRUNCATE {schema}.next_incarnation; END IF;
+  PERFORM set_config('search_path', path, true);
 END $frazil$;
 
 -- The tick of the clock. One expression, which the planner puts into its callers.
