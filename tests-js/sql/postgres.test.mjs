@@ -191,6 +191,26 @@ test("partitions are made by day, week and month, and each ID is in the one of i
   }
 });
 
+test("the partitions of a table that was renamed are there; and long names that begin alike, or have more bytes than characters, do", async () => {
+  const client = await pool.connect();
+  try {
+    await client.query("CREATE SCHEMA names; SET search_path = names");
+    await client.query(sqlFor("default", "postgres"));
+    const call = "SELECT frazil_partitions($1::text::regclass, 'month', '2026-09-01Z', $2)";
+    const alike = "a".repeat(62);
+    for (const table of ["orders", `${alike}1`, `${alike}2`, "заказы_покупателей_по_городам"]) {
+      await client.query(`CREATE TABLE ${table} (id bigint PRIMARY KEY) PARTITION BY RANGE (id)`);
+      assert.equal((await client.query(call, [table, "2026-11-01Z"])).rowCount, 2, table);
+      assert.equal((await client.query(call, [table, "2026-11-01Z"])).rowCount, 0, table);
+    }
+    await client.query("ALTER TABLE orders RENAME TO sales");
+    const { rows } = await client.query(call, ["sales", "2026-12-01Z"]);
+    assert.deepEqual(rows, [{ frazil_partitions: "sales_2026_11_01" }]);
+  } finally {
+    client.release(true);
+  }
+});
+
 test("no time gives no ID, and a number outside the layout no field", async () => {
   await pool.query("CREATE SCHEMA nulls");
   await pool.query(sqlFor("safe53", "postgres", { schema: "nulls" }));

@@ -150,7 +150,8 @@ export const narrow = (sql) =>
     .replaceAll(/>> 22(?! <<)/g, ">> 3")
     .replaceAll(">> 22 << 22", ">> 3 << 22")
     .replaceAll(") << 22", ") << 3")
-    .replaceAll("4194303", "7");
+    .replaceAll("4194303", "7")
+    .replaceAll("2097152", "4");
 
 /** What others do, and what would be enough at first sight. Each has the name of its function, and the SQL that makes it. */
 export const BROKEN = {

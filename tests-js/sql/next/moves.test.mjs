@@ -60,9 +60,11 @@ async function tryToMint(client, calls, call) {
 }
 
 /** How many repeats there are after a move from a full tick that stopped while others did something; `clock`: of the mover. */
-async function repeatsAfter(t, { meanwhile, clock = TICK + 20, call = OURS, ...options }) {
+async function repeatsAfter(t, { meanwhile, clock = TICK + 20, call = OURS, refused = 0, ...options }) {
   const { url, client } = await database(t, options);
   await mint(client, 4, call);
+  // As if so many calls had been refused in this tick, as while the clock is an hour behind.
+  await client.query(`SELECT setval('frazil.next_word', last_value + ${refused}) FROM frazil.next_word`);
   await setTick(client, clock);
   await whileMoving(t, url, call, meanwhile);
   for (let tick = TICK + 40; tick < TICK + 60; tick++) {
@@ -160,6 +162,25 @@ test("as many calls as the counter has room for may be burnt in a move; after on
     assert.equal(await repeatsAfter(t, { meanwhile, clock: TICK }), repeats);
   }
 });
+
+/** A move that leaves out what the counter has when it begins. */
+const withoutHalf = (sql) => {
+  const changed = sql.replaceAll("last_value + 2097152 >>", "last_value >>");
+  assert.notEqual(changed, sql);
+  return changed;
+};
+
+for (const [name, change, isBroken] of [
+  ["nothing repeats", undefined, false],
+  ["they repeat if the next tick is always the first one", withoutHalf, true],
+])
+  test(`refused calls have burnt nearly all of the counter before a move, in which others carry it into the tick: ${name}`, async (t) => {
+    for (const room of [1, 2, 12, 25]) {
+      const meanwhile = (gate) => tryToMint(gate, 30);
+      const repeats = await repeatsAfter(t, { meanwhile, clock: TICK, refused: 2 ** 22 - 4 - room, change });
+      assert.equal(repeats > 0, isBroken, `${repeats} repeats with room for ${room} calls`);
+    }
+  });
 
 test("with three bits for the counter instead of 22, eight calls in a move are too many", async (t) => {
   const meanwhile = (gate) => tryToMint(gate, 30);

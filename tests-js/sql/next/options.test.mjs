@@ -57,4 +57,6 @@ test("nothing in braces is left, and the role is quoted", () => {
   assert.doesNotMatch(text, /\{\w+\}/);
   assert.match(text, /TO "my app";/);
   assert.match(nextSql("default", { node: 1, grant: "PUBLIC" }), /TO PUBLIC;/);
+  for (const grant of ["{grant}", "{schema}", "{role}", "$&"])
+    assert.ok(nextSql("default", { node: 1, grant }).includes(`TO "${grant}";`), grant);
 });

@@ -13,6 +13,8 @@ export const program = (name) => {
   return installed("Postgres", "stores-postgres", paths.findLast(existsSync));
 };
 
+const CANNOT_CONNECT_NOW = "57P03";
+
 /** The server refuses to run as root. */
 const user = "postgres";
 const runPostgres = (name, ...args) => runProgram(program(name), args, { user });
@@ -62,7 +64,7 @@ export class PostgresServer extends ServerProcess {
         await this.query("SELECT 1");
         return;
       } catch (error) {
-        if (tries === 200) throw error;
+        if (tries >= 200 && error.code !== CANNOT_CONNECT_NOW) throw error; // it may recover for long
         await new Promise((resolve) => setTimeout(resolve, 25));
       }
     }

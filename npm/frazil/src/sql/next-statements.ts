@@ -22,9 +22,39 @@ CREATE UNLOGGED TABLE IF NOT EXISTS {schema}.next_incarnation (since timestamptz
 
 DO $frazil$
 DECLARE
-  here text := {here};
+  path text := current_setting('search_path');
+  here text;
   home {schema}.next_home%ROWTYPE;
+  other text;
 BEGIN
+  -- Operators and functions of others, as in public, would run with the rights of who installs it.
+  PERFORM set_config('search_path', 'pg_catalog, pg_temp', true);
+  here := {here};
+  SELECT min(nspname::text) INTO other FROM pg_proc JOIN pg_namespace spaces ON spaces.oid = pronamespace
+  WHERE proname = 'next' AND pronamespace <> '{schema}'::regnamespace AND strpos(prosrc, 'RETURN {id};') > 0;
+  IF other IS NOT NULL THEN
+    RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('the schema "%s" has a next() with this node id', other),
+      HINT = 'Use that one, remove it with down, or reserve another node id.';
+  END IF;
+  -- What another role put there before might have triggers, and its owner could set the word.
+  SELECT min(owner::regrole::text) INTO other FROM (
+    SELECT relowner AS owner FROM pg_class
+    WHERE oid IN ('{schema}.next_word'::regclass, '{schema}.next_home'::regclass, '{schema}.next_incarnation'::regclass)
+    UNION SELECT proowner FROM pg_proc WHERE oid IN (to_regprocedure('{schema}.next()'),
+      to_regprocedure('{schema}.next_moved(bigint)'), to_regprocedure('{schema}.next_check()'), to_regprocedure('{schema}.next_tick()'))
+  ) AS owners WHERE owner <> current_user::regrole;
+  IF other IS NOT NULL THEN
+    RAISE EXCEPTION USING ERRCODE = '42501', MESSAGE = format('{schema}.next() or a part of it belongs to another role, %s', other),
+      HINT = format('If that made it from this SQL, run it as that role: SET ROLE %s;', other);
+  END IF;
+  -- Default privileges may let others write.
+  FOR other IN SELECT DISTINCT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END
+    FROM pg_class, aclexplode(relacl) AS given WHERE relnamespace = '{schema}'::regnamespace
+      AND relname IN ('next_word', 'next_home', 'next_incarnation') AND grantee <> relowner
+  LOOP
+    EXECUTE format('REVOKE USAGE, UPDATE ON SEQUENCE {schema}.next_word FROM %s', other);
+    EXECUTE format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER ON {schema}.next_home, {schema}.next_incarnation FROM %s', other);
+  END LOOP;
   LOCK TABLE {schema}.next_home IN EXCLUSIVE MODE;
   SELECT * INTO home FROM {schema}.next_home;
   IF home.layout IS NULL THEN
@@ -41,6 +71,7 @@ BEGIN
     UPDATE {schema}.next_home SET database = here, node = {node};
   END IF;
   IF home.database IS DISTINCT FROM here THEN TRUNCATE {schema}.next_incarnation; END IF;
+  PERFORM set_config('search_path', path, true);
 END $frazil$;
 
 -- The tick of the clock. One expression, which the planner puts into its callers.
@@ -71,7 +102,7 @@ BEGIN
   IF pg_relation_size('{schema}.next_incarnation') = 0 THEN
     BEGIN
       PERFORM pg_advisory_xact_lock({lock});
-      PERFORM setval('{schema}.next_word', greatest({schema}.next_tick() + {lost}, (last_value >> {counterBits}) + 1) << {counterBits}, false)
+      PERFORM setval('{schema}.next_word', greatest({schema}.next_tick() + {lost}, {following}) << {counterBits}, false)
       FROM {schema}.next_word;
       RAISE EXCEPTION SQLSTATE '{leave}';
     EXCEPTION WHEN SQLSTATE '{leave}' THEN NULL;
@@ -127,7 +158,7 @@ BEGIN
         RETURN word;
       END IF;
       -- Only from the tick of this word, and only to a later one.
-      PERFORM setval('{schema}.next_word', greatest({schema}.next_tick(), taken + 1) << {counterBits}, false)
+      PERFORM setval('{schema}.next_word', greatest({schema}.next_tick(), {following}) << {counterBits}, false)
       FROM {schema}.next_word WHERE last_value >> {counterBits} = taken;
       RAISE EXCEPTION SQLSTATE '{leave}';
     EXCEPTION WHEN SQLSTATE '{leave}' THEN NULL;

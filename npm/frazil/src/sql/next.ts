@@ -7,8 +7,9 @@
  * - **A tick is stored once.** Moves hold an advisory lock, and each strictly raises the tick, so a tick that a move has left never
  *   returns. Within a tick, `nextval` is atomic. So no word is taken twice.
  * - **What is burnt does not matter.** A word whose counter is too large, or that was overtaken, lies in a tick of its own time. Only a
- *   carry of the counter into the tick between the reading and the writing of one move could repeat words. That takes as many calls in one
- *   move as the counter has values beyond the sequence field: 4,190,208 in the default layout, and at least `HEADROOM` in any.
+ *   carry of the counter into the tick between the reading and the writing of one move could repeat words. As refused calls may have
+ *   burnt much of the counter before, a move leaves out the next tick if it is more than half full. So a repeat takes as many calls in one
+ *   move as half a counter has values: 2,097,152 in the default layout, and at least `HEADROOM` in any.
  * - **A session that gets no lock does not wait** as long as its word is at most `maxLagMs` old. Nothing loops until a word is fresh:
  *   handing over the lock takes longer than a tick.
  * - **No advisory lock outlives the call**: it is taken in a subtransaction that an exception leaves. A lock of the session would remain
@@ -142,6 +143,7 @@ export function nextSql(layout: LayoutInput, options: NextSqlOptions): string {
   if (typeof schema !== "string" || !SCHEMA.pattern.test(schema))
     throw describedError("INVALID_OPTION", "schema", schema, SCHEMA.rule);
   if (down) return completed(DOWN, { schema: `"${schema}"` });
+  const role = roleGiven(grant);
   const made = Layout.from(layout);
   const { tickMs, epochMs } = made;
   const { counterBits, maxTick, sequences, timeShift, sequenceShift, nodeBits } = planWord(made, node);
@@ -152,13 +154,15 @@ export function nextSql(layout: LayoutInput, options: NextSqlOptions): string {
   const time = `(word >> ${counterBits} << ${timeShift})`;
   const counter = `(word & ${2n ** counterBits - 1n})`;
   const shifted = sequenceShift === 0n ? counter : `(${counter} << ${sequenceShift})`;
-  return completed(UP, {
+  const text = completed(UP, {
     schema: `"${schema}"`,
     layout: layoutText(made),
     node: nodeBits,
     ticks: tickMs === 1 ? msSinceEpoch : `(${msSinceEpoch}) / ${tickMs}`,
     counterBits,
     counter,
+    // Past the next tick if the counter is more than half full, since others may carry it into that tick before it is written.
+    following: `(last_value + ${2n ** (counterBits - 1n)} >> ${counterBits}) + 1`,
     sequences,
     maxTick,
     maxWord: 2n ** 63n - 1n,
@@ -166,10 +170,11 @@ export function nextSql(layout: LayoutInput, options: NextSqlOptions): string {
     maxLag,
     maxLead,
     lost: maxLead + ticksIn(SKEW_MS),
-    maxWaitMs: MAX_WAIT_MS,
+    // After a crash, one tick beyond those of SKEW_MS, since the clock is somewhere in a tick.
+    maxWaitMs: Math.max(MAX_WAIT_MS, (ticksIn(SKEW_MS) + 1) * tickMs),
     pauseMs: PAUSE_MS,
     id: nodeBits === 0n ? `${time} | ${shifted}` : `${time} | ${shifted} | ${nodeBits}`,
-    grant: `${grant === undefined ? "-- " : ""}GRANT EXECUTE ON FUNCTION {schema}.next() TO ${roleGiven(grant)};`,
+    grant: `${grant === undefined ? "-- " : ""}GRANT EXECUTE ON FUNCTION {schema}.next() TO {role};`,
     lock: `${LOCK}, '{schema}.next_word'::regclass::oid::int`,
     leave: LEAVE,
     here: HERE,
@@ -178,4 +183,6 @@ export function nextSql(layout: LayoutInput, options: NextSqlOptions): string {
     // Names of settings have no capital letters, and no signs besides _ and $.
     flag: `frazil_next.in_${schema.replace(/[^a-z0-9_]/g, (sign) => `$${sign.charCodeAt(0).toString(16)}`)}`,
   });
+  // Last, since its name may have braces.
+  return text.replace("{role}", () => role);
 }

@@ -45,19 +45,24 @@ DECLARE
   own_schema name;
   own_name text;
   child text;
+  lower_id bigint;
+  upper_id bigint;
 BEGIN
   IF step IS NULL OR step NOT IN ('day', 'week', 'month') THEN
     RAISE EXCEPTION 'step must be day, week or month, got %', step;
   END IF;
   SELECT n.nspname, c.relname INTO own_schema, own_name
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = parent;
+  IF octet_length(own_name) > 52 THEN own_name := md5(own_name); END IF; -- a name has 63 bytes
   WHILE period < last_time AT TIME ZONE 'UTC' LOOP
     following := period + ('1 ' || step)::interval;
-    child := left(own_name, 52) || to_char(period, '_YYYY_MM_DD'); -- 63 characters
-    IF NOT EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-                   WHERE i.inhparent = parent AND c.relname = child) THEN
-      EXECUTE format('CREATE TABLE %I.%I PARTITION OF %s FOR VALUES FROM (%s) TO (%s)', own_schema, child, parent,
-        ${prefix}frazil_from(period AT TIME ZONE 'UTC'), ${prefix}frazil_until(following AT TIME ZONE 'UTC'));
+    child := own_name || to_char(period, '_YYYY_MM_DD');
+    lower_id := ${prefix}frazil_from(period AT TIME ZONE 'UTC');
+    upper_id := ${prefix}frazil_until(following AT TIME ZONE 'UTC');
+    -- By its bounds, since tables are renamed.
+    IF NOT EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = parent
+                   AND pg_get_expr(c.relpartbound, c.oid) = format('FOR VALUES FROM (%L) TO (%L)', lower_id, upper_id)) THEN
+      EXECUTE format('CREATE TABLE %I.%I PARTITION OF %s FOR VALUES FROM (%s) TO (%s)', own_schema, child, parent, lower_id, upper_id);
       RETURN NEXT child;
     END IF;
     period := following;
