@@ -5,10 +5,10 @@ import { PostgresStore } from "frazil/stores/postgres";
 import { anyId, defineId } from "frazil/typed";
 import { client } from "./database.mjs";
 
-// The first key seals. Texts that the old one sealed stay valid.
-const { ID_KEY, ID_KEY_OLD } = process.env;
+// The first key seals. Texts of the other one, which is a new or an old key, are read.
+const { ID_KEY, ID_KEY_OTHER } = process.env;
 if (!ID_KEY) throw new Error("ID_KEY is not set. `npx frazil key new` makes one: see README.md.");
-const keys = ID_KEY_OLD ? [ID_KEY, ID_KEY_OLD] : [ID_KEY];
+const keys = ID_KEY_OTHER ? [ID_KEY, ID_KEY_OTHER] : [ID_KEY];
 
 const store = new PostgresStore(client);
 await store.migrate();

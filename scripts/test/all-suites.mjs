@@ -215,7 +215,6 @@ export const ALL_SUITES = [
     node: tools.node24,
     ...othersOf("transport"),
   },
-  { name: "typed", requires: [runtimes], node: tools.node24, ...testsOf("typed/with") },
   {
     name: "typed-orms",
     waits: true,

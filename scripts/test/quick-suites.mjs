@@ -141,6 +141,7 @@ export const QUICK_SUITES = [
   },
   { name: "suites", ...testsOf("scripts/test", { except: [FAILURES] }) },
   { name: "workerd", requires: [runtimes], waits: true, node: tools.node24, ...testsOf("runtimes/workerd") },
+  { name: "typed", requires: [runtimes], node: tools.node24, ...testsOf("typed/with") },
   { name: "cli-commands", ...quickOf("cli", { ownRoot: true }) },
   { name: "chromium", requires: [runtimes, browser], waits: true, ...testsOf("runtimes/chromium") },
   { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/node24") },

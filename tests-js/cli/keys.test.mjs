@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { COMMANDS, folder, frazil, groupsOf, hasScript, inTerminal, shell, vectors } from "./cli.mjs";
+import { COMMANDS, folder, frazil, groupsOf, hasScript, inTerminal, root, shell, vectors } from "./cli.mjs";
 
 /** Writes a key file and returns its name. */
 function keyFile(name, text, mode = 0o600) {
@@ -30,13 +30,25 @@ test("key new prints another key each time, which other commands take", async ()
   }
 });
 
-test("key new warns if others may read the file that it goes to", async () => {
-  const { stderr, codes } = await shell(
-    "(umask 077 && frazil key new > own.key); (umask 022 && frazil key new > all.key)",
-  );
+test("the command of the pages puts a key into a file that only its owner reads, and overwrites no key", async () => {
+  const command = "(umask 077; set -C; npx frazil key new > id.key)";
+  for (const page of ["docs/reference/cli.md", "docs/guides/public-ids.md"])
+    assert.ok(readFileSync(join(root, page), "utf8").includes(command), page);
+  const [read, ours] = [() => readFileSync(join(folder, "own.key"), "utf8"), command.replace("npx ", "")];
+  assert.deepEqual((await shell(ours.replace("id.key", "own.key"))).stderr, "");
   assert.equal(statSync(join(folder, "own.key")).mode & 0o777, 0o600);
-  assert.match(stderr, /^frazil: warning: others may read the file of the key \(mode 644\)\nhint: chmod 600 FILE\n$/);
-  assert.deepEqual(codes, [0]);
+  const key = read();
+  const { stderr, codes } = await shell(ours.replace("id.key", "own.key"));
+  assert.deepEqual([read(), codes], [key, [1]], stderr);
+});
+
+test("key new and key derive warn if others may read the file that they go to", async () => {
+  for (const command of ["key new", "key derive --kind usr --key-file a.key"]) {
+    const { stderr, codes } = await shell(`umask 022; frazil ${command} > all.key`);
+    assert.match(stderr, /^frazil: warning: others may read the file of the key \(mode 644\)\nhint: chmod 600 FILE\n$/);
+    assert.deepEqual(codes, [0]);
+    assert.equal((await shell(`umask 077; rm all.key; frazil ${command} > all.key; rm all.key`)).stderr, "");
+  }
 });
 
 test("key new says on a terminal where to put the key, on standard error alone", {

@@ -55,7 +55,7 @@ test("each example of the help runs, and prints what stands beside it", {
 
 test("each command of docs/guides/public-ids.md runs, and prints one line", async () => {
   const guide = readFileSync(join(root, "docs/guides/public-ids.md"), "utf8");
-  const commands = new Set(Array.from(guide.matchAll(/npx (frazil key [^`\n]+)/g), ([, command]) => command));
+  const commands = new Set(Array.from(guide.matchAll(/npx (frazil key [^`\n>]+)/g), ([, command]) => command.trim()));
   assert.deepEqual([...commands].map((command) => command.split(" ")[2]).sort(), ["derive", "fingerprint", "new"]);
   for (const command of commands) {
     const { stdout, stderr, codes } = await shell(command);

@@ -6,6 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { Layout } from "frazil";
 import { publicIds } from "frazil/public";
 import { defineId } from "frazil/typed";
+import { root } from "../packaging/tarballs.mjs";
 import { launch } from "../runtimes/chromium/browser.mjs";
 import { freePort } from "../stores/kit/server-process.mjs";
 import { PostgresServer } from "../stores/postgres/server.mjs";
@@ -15,11 +16,11 @@ import { runReadme } from "../url-shortener/copy.mjs";
 const SCREENSHOTS = process.env.FRAZIL_SCREENSHOTS;
 const layout = Layout.named("default");
 
-/** A type of IDs with the key of the example. */
-const typeOf = (prefix) => {
-  const [, key] = /^ID_KEY=(\S+)$/m.exec(readFileSync(join(copy.folder, ".env"), "utf8"));
-  return defineId(prefix, { public: publicIds({ kind: prefix, keys: [key] }) });
-};
+/** The key of the example. */
+const keyOf = () => /^ID_KEY=(\S+)$/m.exec(readFileSync(join(copy.folder, ".env"), "utf8"))[1];
+
+/** A type of IDs with that key. */
+const typeOf = (prefix) => defineId(prefix, { public: publicIds({ kind: prefix, keys: [keyOf()] }) });
 
 let database;
 let copy;
@@ -196,6 +197,27 @@ test("without a key no server starts, and with another one no text opens", async
   const other = defineId("usr", { public: publicIds({ kind: "usr", keys: [new Uint8Array(16)] }) });
   const refused = await ask(origin, "posts", { author: other.format(typeOf("usr").parse(user.id)), text: "x" });
   assert.deepEqual([refused.status, refused.field], [400, "author"]);
+});
+
+test("a key is changed in the two steps of the README, and servers of neighbouring steps read each other's texts", async (t) => {
+  const [, before] = copy.running;
+  const { keys } = JSON.parse(readFileSync(join(root, "crates/core/vectors/public.json"), "utf8"));
+  const startWith = async (variables) => {
+    const line = `${variables} DATABASE_URL=${database.url} PORT=${await freePort()} npm start`;
+    const server = await copy.start(line);
+    t.after(() => server.stop());
+    return server;
+  };
+  const added = await startWith(`ID_KEY_OTHER=${keys[0].text}`);
+  const exchanged = await startWith(`ID_KEY=${keys[0].text} ID_KEY_OTHER=${keyOf()}`);
+  const statusOn = async (server, { id }) => (await ask(server.origin, id)).status;
+  const [old, between, late] = await Promise.all(
+    [before, added, exchanged].map(async ({ origin }) => (await newAuthor(origin)).user),
+  );
+  for (const server of [before, added, exchanged])
+    for (const user of [old, between]) assert.equal(await statusOn(server, user), 200);
+  assert.deepEqual([await statusOn(added, late), await statusOn(exchanged, late)], [200, 200]);
+  assert.equal(await statusOn(before, late), 404, "the first step is needed");
 });
 
 test("a server that has ended starts again with its posts, without --init", async (t) => {

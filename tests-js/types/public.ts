@@ -39,8 +39,11 @@ export const options: [SealedOptions, ShortOptions] = [
   { kind: "user", keys: slots, form: "short", layout: "twitter" },
 ];
 
-// @ts-expect-error: a variable of the environment may be missing
+// A variable of the environment may be missing, which is refused at run time.
 publicIds({ kind: "user", keys: [process.env["ID_KEY"]] });
+publicIds({ kind: "user", form: "short", keys: [{ slot: 0, key: process.env["ID_KEY"] }] });
+// @ts-expect-error: null is no key
+publicIds({ kind: "user", keys: [null] });
 // @ts-expect-error: short texts name their key
 publicIds({ kind: "user", form: "short", keys: [key] });
 // @ts-expect-error: sealed texts do not

@@ -58,7 +58,9 @@ async function runLine(line, { folder, env }) {
       if (error.code !== "ESRCH") throw error; // it has ended
     }
   };
-  process.once("exit", () => end("SIGKILL"));
+  const kill = () => end("SIGKILL");
+  process.once("exit", kill);
+  ended.then(() => process.off("exit", kill));
   let log = "";
   const origin = new Promise((resolve) => {
     for (const stream of [child.stdout, child.stderr])

@@ -18,7 +18,7 @@ export interface ErrorDetails {
   readonly field?: string;
   /**
    * The value that was given; not enumerable if it is an object. Absent if it may be a password: text or an object in an unknown option or
-   * a store's option, and text instead of options.
+   * a store's option, and text instead of options, or if it has a key of `frazil/public`.
    */
   readonly value?: unknown;
   /** The rule that the value broke. */
@@ -84,6 +84,9 @@ export class FrazilError extends Error {
     if (hint) this.hint = hint;
     // An object may hold secrets, and printing an error prints its enumerable properties.
     if (Object(fields.value) === fields.value) hide(this, "value");
+    // A key that was given in the wrong place.
+    else if (typeof fields.value === "string" && fields.value.search(KEY) > 0)
+      delete (fields as { value?: unknown }).value;
     if (details) Object.assign(this, fields);
   }
 
@@ -172,11 +175,15 @@ export class DecodeError extends FrazilError {
 /** A text without what a terminal acts on or hides, such as U+009B and a zero-width space, and without ends of lines. @internal */
 export const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd");
 
+/** What a key of `frazil/public` has after its tag, also where a text is cut. No message has it. @internal */
+export const KEY: RegExp = /(?<=frazilkey_)\w+/g;
+
 /**
  * The first 64 characters of a text from outside, in quotes. They are in its first 130 units. Of a text of 10 MB the expression would
  * overflow the stack.
  */
-const quoted = (text: string): string => plain(JSON.stringify(text.slice(0, 130).replace(/^(.{64}).+/su, "$1…")));
+const quoted = (text: string): string =>
+  plain(JSON.stringify(text.slice(0, 130).replace(/^(.{64}).+/su, "$1…"))).replace(KEY, "…");
 
 /** A name from outside, as shown in a message: short, and without control characters. @internal */
 export const showName = (name: string): string => quoted(name).slice(1, -1);

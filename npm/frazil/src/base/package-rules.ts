@@ -34,8 +34,6 @@ export enum PackageRule {
   A_LAYOUT = "must be a layout, or the name of one",
   PUBLIC_FORM = 'must be "sealed" or "short"',
   KEYS = "must be a list of at least one key\nMake one: npx frazil key new.",
-  KEY_UNSET = "Is the environment variable set? Make a key: npx frazil key new.",
-  KEY_LENGTH = "A key has 38 characters. Look for spaces, quotes and line ends.",
   KEY_FILLED = "must be random, and all its bytes are equal\nWas it never filled? Make a key: npx frazil key new.",
   OTHER_KEY = "must differ from the other keys",
   SLOT_KEY = "must be { slot, key }",

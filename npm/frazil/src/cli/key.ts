@@ -17,7 +17,7 @@ async function printNew(): Promise<void> {
   const text = keyFacts(getRandomValues(new Uint8Array(16))).text;
   if (process.stdout.isTTY)
     await complain(
-      "frazil: keep it as a password, and keep a copy: texts do not open without it\nhint: (umask 077 && npx frazil key new > id.key) puts one into a file that only you can read\n",
+      "frazil: keep it as a password, and keep a copy: texts do not open without it\nhint: (umask 077; set -C; npx frazil key new > id.key) puts one into a new file that only you can read\n",
     );
   else await warnIfOthersRead(1);
   line(text);
@@ -27,7 +27,9 @@ async function printDerived(flags: Flags): Promise<void> {
   const { kind, form = "sealed" } = flags;
   if (kind === undefined) throw new UsageError(`key derive needs --kind\nnpx frazil ${DERIVE.example}`);
   if (form !== "sealed" && form !== "short") throw new UsageError(`--form must be sealed or short, got ${show(form)}`);
-  for (const key of await keysOf(DERIVE, flags)) line(keyFacts(key, kind, form).derived);
+  const keys = await keysOf(DERIVE, flags);
+  await warnIfOthersRead(1);
+  for (const key of keys) line(keyFacts(key, kind, form).derived);
 }
 
 async function printFingerprints(flags: Flags): Promise<void> {
@@ -58,7 +60,7 @@ export const key: Command = {
   summary: "a new key of public IDs, and what is derived from one",
   usage: "new | derive | fingerprint",
   examples: [
-    ["key new", "into a file: (umask 077 && npx frazil key new > id.key)"],
+    ["key new", "into a new file: (umask 077; set -C; npx frazil key new > id.key)"],
     [DERIVE.example, "the key of a kind in hexadecimal, for other languages"],
     [FINGERPRINT.example, "tells keys apart, and may be logged"],
   ],

@@ -1,6 +1,7 @@
 /** Standard output and standard error: no faster than their reader, and no error if it has read enough. */
 import { once } from "node:events";
 import { fstatSync, writeSync } from "node:fs";
+import { KEY } from "../base/errors.js";
 
 /** Whether an error of a stream means that its reader has closed it. */
 const isReaderGone = ({ code }: NodeJS.ErrnoException): boolean => code === "EPIPE" || code === "EOF";
@@ -72,15 +73,12 @@ const printable = (text: string): string =>
 /** What stands before the host of a URL, which can be a password; also where the text is cut before the host. */
 const ACCOUNT = /\/\/(?:\S*:\S*|[^\s/]*)(?=[@…])/g;
 
-/** A key, or what is left of one where a text is cut. */
-const KEY = /frazilkey_\w+/g;
-
 /** The same to standard error, with control characters as escapes and without passwords and keys, since it shows what was typed or read. */
 export async function complain(text: string): Promise<void> {
   // The callback is called with an error too, where nobody reads.
   if (text !== "")
     await new Promise<void>((resolve) =>
-      process.stderr.write(printable(text.replace(ACCOUNT, "//…").replace(KEY, "frazilkey_…")), () => resolve()),
+      process.stderr.write(printable(text.replace(ACCOUNT, "//…").replace(KEY, "…")), () => resolve()),
     );
 }
 

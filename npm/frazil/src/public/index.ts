@@ -45,7 +45,7 @@ export type PublicKey = string | Uint8Array;
 export interface ShortKey {
   /** The number that its texts show: 0 to 4, in layouts of 64 bits 0 or 1. Never use it again for another key. */
   readonly slot: number;
-  readonly key: PublicKey;
+  readonly key: PublicKey | undefined;
 }
 
 /** What both forms have in common. */
@@ -59,8 +59,8 @@ interface CommonOptions<K extends string> {
 /** The options for sealed texts: 22 characters, which nobody can make up without a key. */
 export interface SealedOptions<K extends string = string> extends CommonOptions<K> {
   readonly form?: "sealed" | undefined;
-  /** The first key encodes. Each of them decodes. */
-  readonly keys: readonly PublicKey[];
+  /** The first key encodes. Each of them decodes. `undefined`, as of a variable that is not set, is refused at run time. */
+  readonly keys: readonly (PublicKey | undefined)[];
 }
 
 /** The options for short texts: 11 characters, without integrity. Other texts open as other IDs. */
@@ -106,24 +106,23 @@ const described = (value: unknown): string =>
 const hidden = (field: string, value: unknown, rule: string): FrazilError =>
   withoutValue("INVALID_OPTION", field, described(value), rule);
 
+const KEY_UNSET = "Is the environment variable set? Make a key: npx frazil key new.";
+const KEY_LENGTH = "A key has 38 characters. Look for spaces, quotes and line ends.";
+
 /** The rule of keys, with the hint for a value. */
 const keyRule = (key: unknown): string =>
   key === undefined
-    ? `${factOf(Rule.KEY_TEXT)}\n${PackageRule.KEY_UNSET}`
+    ? `${factOf(Rule.KEY_TEXT)}\n${KEY_UNSET}`
     : typeof key === "string" && key.length !== Place.FINGERPRINT_AT
-      ? `${factOf(Rule.KEY_TEXT)}\n${PackageRule.KEY_LENGTH}`
+      ? `${factOf(Rule.KEY_TEXT)}\n${KEY_LENGTH}`
       : Rule.KEY_TEXT;
-
-/** A value as an error may have it: a key that was given in the wrong place is cut. */
-const shown = (value: unknown): unknown =>
-  typeof value === "string" && value.includes("frazilkey_") ? "frazilkey_…" : value;
 
 function bitsOf(layout: LayoutName | LayoutFields): number {
   const bits: unknown =
     typeof layout === "string"
       ? Object.hasOwn(LAYOUT_BITS, layout) && LAYOUT_BITS[layout]
       : layout?.fields?.reduce?.((sum, field) => (isWhole(field?.bits, 1, 64) ? sum + field.bits : NaN), 0);
-  if (!isWhole(bits, 1, 64)) throw configError("INVALID_LAYOUT", "layout", shown(layout), PackageRule.A_LAYOUT);
+  if (!isWhole(bits, 1, 64)) throw configError("INVALID_LAYOUT", "layout", layout, PackageRule.A_LAYOUT);
   return bits;
 }
 
@@ -168,9 +167,8 @@ function opening<T>(place: string, key: unknown, kind: unknown, bits: number, sl
   const number = slot === undefined ? -1 : isWhole(slot, 0, 255) ? slot : 255;
   if (length === -1) throw hidden(field, key, PackageRule.KEY_FILLED);
   const rule = length === undefined ? Rule.KEY_TEXT : RULES[open(length, kindLength, bits, number)];
-  if (rule === Rule.WHOLE_NUMBER)
-    throw configError("INVALID_OPTION", `${place}.slot`, shown(slot), rule, 0, core().id[0]);
-  if (rule === Rule.KIND_SYNTAX) throw configError("INVALID_OPTION", "kind", shown(kind), rule);
+  if (rule === Rule.WHOLE_NUMBER) throw configError("INVALID_OPTION", `${place}.slot`, slot, rule, 0, core().id[0]);
+  if (rule === Rule.KIND_SYNTAX) throw configError("INVALID_OPTION", "kind", kind, rule);
   if (rule) throw hidden(field, key, rule === Rule.KEY_TEXT ? keyRule(key) : rule);
   const found = read();
   const { text } = core();
@@ -196,13 +194,14 @@ export const keyFacts = (
  * @throws {ConfigError} `INVALID_OPTION` for a wrong option, without the value of a key; `INVALID_LAYOUT` for a layout;
  * `WASM_UNAVAILABLE` where WebAssembly is.
  */
-export function publicIds<const K extends string>(options: SealedOptions<K>): PublicIds<K, "sealed">;
 export function publicIds<const K extends string>(options: ShortOptions<K>): PublicIds<K, "short">;
+// The last, since compilers explain why this one does not match.
+export function publicIds<const K extends string>(options: SealedOptions<K>): PublicIds<K, "sealed">;
 export function publicIds(options: SealedOptions | ShortOptions): PublicIds {
   const given = checkKeys("INVALID_OPTION", "options", options, "kind, keys, layout, form");
   const { kind, keys, layout = "default", form = "sealed" } = given;
   const isShort = form === "short";
-  if (!isShort && form !== "sealed") throw configError("INVALID_OPTION", "form", shown(form), PackageRule.PUBLIC_FORM);
+  if (!isShort && form !== "sealed") throw configError("INVALID_OPTION", "form", form, PackageRule.PUBLIC_FORM);
   const bits = bitsOf(layout);
   const count: unknown = Array.isArray(keys) && keys.length;
   if (!isWhole(count, 1, 2 ** 32)) throw hidden("keys", keys, PackageRule.KEYS);
@@ -228,7 +227,7 @@ export function publicIds(options: SealedOptions | ShortOptions): PublicIds {
   /** The rule of a text that another key may open. */
   const elsewhere = isShort ? Rule.SHORT_SLOT : Rule.SEALED_TEXT;
   const refuse = (text: unknown, rule: string, max?: unknown, details?: ErrorDetails) =>
-    refusal(DecodeError, "INVALID_TEXT", "text", shown(text), rule, 0, max, details);
+    refusal(DecodeError, "INVALID_TEXT", "text", text, rule, 0, max, details);
 
   return Object.freeze({
     kind,

@@ -9,7 +9,7 @@ export interface LayoutFields {
 export type PublicKey = string | Uint8Array;
 export interface ShortKey {
     readonly slot: number;
-    readonly key: PublicKey;
+    readonly key: PublicKey | undefined;
 }
 interface CommonOptions<K extends string> {
     readonly kind: K;
@@ -17,7 +17,7 @@ interface CommonOptions<K extends string> {
 }
 export interface SealedOptions<K extends string = string> extends CommonOptions<K> {
     readonly form?: "sealed" | undefined;
-    readonly keys: readonly PublicKey[];
+    readonly keys: readonly (PublicKey | undefined)[];
 }
 export interface ShortOptions<K extends string = string> extends CommonOptions<K> {
     readonly form: "short";
@@ -31,5 +31,5 @@ export interface PublicIds<K extends string = string, F extends "sealed" | "shor
     readonly encode: (id: IdInput) => string;
     readonly decode: (text: string) => bigint;
 }
-export declare function publicIds<const K extends string>(options: SealedOptions<K>): PublicIds<K, "sealed">;
 export declare function publicIds<const K extends string>(options: ShortOptions<K>): PublicIds<K, "short">;
+export declare function publicIds<const K extends string>(options: SealedOptions<K>): PublicIds<K, "sealed">;
