@@ -194,7 +194,9 @@ test("without a key no server starts, and with another one no text opens", async
     copy.start("DATA=other node server.mjs"),
     /Error: ID_KEY is not set\. `npx frazil key new` makes one/,
   );
-  const other = defineId("usr", { public: publicIds({ kind: "usr", keys: [new Uint8Array(16)] }) });
+  const other = defineId("usr", {
+    public: publicIds({ kind: "usr", keys: [crypto.getRandomValues(new Uint8Array(16))] }),
+  });
   const refused = await ask(origin, "posts", { author: other.format(typeOf("usr").parse(user.id)), text: "x" });
   assert.deepEqual([refused.status, refused.field], [400, "author"]);
 });
