@@ -91,7 +91,6 @@ export const COMMAND_LINES = {
     "sql postgres --partition month",
     "sql postgres --down 1",
     "sql mysql --node 5",
-    "sql postgres --node 1024",
     "sql postgres --node 5 --partition month",
     "sql postgres --role app",
     "decode --grep 5",
@@ -131,6 +130,7 @@ export const COMMAND_LINES = {
     "open usr_0LrCR3y82ZiHd1GYZNR3XN --key id.key",
   ],
   refusals: [
+    "sql postgres --node 1024",
     "sql postgres --partition year --table orders",
     "sql clickhouse --partition month --table orders",
     "sql clickhouse --schema app",

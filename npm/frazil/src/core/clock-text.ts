@@ -39,7 +39,7 @@ export function clockText(
     const isInSeconds = nowMs >= SECONDS_START && nowMs < SECONDS_END;
     const hint = isInSeconds
       ? "Is it in seconds? Return Unix milliseconds."
-      : `Set the clock. Another column may have an earlier epochMs. In Workers, mint in a request. ${IN_TESTS}.`;
+      : `Set the clock. For another column, pass an earlier epochMs. In Workers, mint in a request. ${IN_TESTS}.`;
     return `${shows}, before the epoch of the layout, ${timeText(layout.epochMs)}\n${hint}`;
   }
   if (code === "TIME_EXHAUSTED")
