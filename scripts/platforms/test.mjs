@@ -109,15 +109,7 @@ await bundle({
   bundle: true,
   format: "esm",
   platform: "node",
-  external: [
-    "frazil",
-    "frazil/decode",
-    "frazil/layout",
-    "frazil/public",
-    "frazil/testing",
-    "frazil/text",
-    "frazil/typed",
-  ],
+  external: ["frazil", "frazil/*"],
 });
 
 const sha256 = createHash("sha256")

@@ -38,15 +38,7 @@ export async function bundle(entries, options) {
 // For a process the package stays an import, so that the runtime chooses the entry by its export conditions.
 const processes = {
   platform: "node",
-  external: [
-    "frazil",
-    "frazil/decode",
-    "frazil/layout",
-    "frazil/public",
-    "frazil/testing",
-    "frazil/text",
-    "frazil/typed",
-  ],
+  external: ["frazil", "frazil/*"],
 };
 
 /** Runs `process-main.mjs` with the program of a runtime. `before` and `after` are arguments before and after the file. */

@@ -60,6 +60,7 @@ impl Derivation {
 /// assert_eq!(error.to_string(), "INVALID_OPTION: key must have the checksum of its digits");
 /// let key = Key::from_bytes(core::array::from_fn(|at| at as u8));
 /// assert_eq!(Key::parse(&key.to_text())?.fingerprint(), key.fingerprint());
+/// assert_eq!(format!("{key:?}"), "Key(..)");
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone)]

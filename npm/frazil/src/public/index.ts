@@ -97,7 +97,7 @@ const described = (value: unknown): string =>
     ? `${lengthOf(value as Uint8Array)} bytes`
     : value === null || value === undefined
       ? `${value}`
-      : typeof value === "string" && value.length !== Place.FINGERPRINT_AT
+      : typeof value === "string" && value.length !== KEY_WIDTH
         ? `a string of ${value.length} characters`
         : typeof value === "object"
           ? "an object"
@@ -107,13 +107,15 @@ const hidden = (field: string, value: unknown, rule: string): FrazilError =>
   withoutValue("INVALID_OPTION", field, described(value), rule);
 
 const KEY_UNSET = "Is the environment variable set? Make a key: npx frazil key new.";
-const KEY_LENGTH = "A key has 38 characters. Look for spaces, quotes and line ends.";
+/** How many characters a key has: in the frame, the fingerprint follows it. */
+const KEY_WIDTH = Place.FINGERPRINT_AT;
+const KEY_LENGTH = `A key has ${KEY_WIDTH} characters. Look for spaces, quotes and line ends.`;
 
 /** The rule of keys, with the hint for a value. */
 const keyRule = (key: unknown): string =>
   key === undefined
     ? `${factOf(Rule.KEY_TEXT)}\n${KEY_UNSET}`
-    : typeof key === "string" && key.length !== Place.FINGERPRINT_AT
+    : typeof key === "string" && key.length !== KEY_WIDTH
       ? `${factOf(Rule.KEY_TEXT)}\n${KEY_LENGTH}`
       : Rule.KEY_TEXT;
 
@@ -185,7 +187,7 @@ export const keyFacts = (
   opening("key", key, kind, 63, form === "short" ? 0 : undefined, () => ({
     fingerprint: hexadecimal(Place.FINGERPRINT_AT, Place.DERIVED_AT),
     derived: hexadecimal(Place.DERIVED_AT, Place.DERIVED_END),
-    text: String.fromCharCode(...core().text.subarray(0, Place.FINGERPRINT_AT)),
+    text: String.fromCharCode(...core().text.subarray(0, KEY_WIDTH)),
   }));
 
 /**

@@ -292,6 +292,7 @@ export function defineId<const P extends string, K extends string = P>(
   options?: IdOptions<Given<P>>,
 ): IdType<P, K>;
 export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
+  // `ownOf`, in fewer bytes.
   const { ids, layout, form, public: sealed, ...others } = { __proto__: null, ...options } as IdOptions;
   check(typeof prefix === "string" && PREFIX.test(prefix), "prefix", prefix, `must match ${PREFIX.source}`);
   const [unknown] = Object.keys(others);
