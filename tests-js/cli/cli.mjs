@@ -25,7 +25,7 @@ const inherited = Object.fromEntries(
 /** Independent answers, with keys. */
 export const vectors = JSON.parse(readFileSync(join(root, "crates/core/vectors/public.json"), "utf8"));
 const [{ text: key }] = vectors.keys;
-export const environment = { ...inherited, XDG_STATE_HOME: join(folder, "state"), ID_KEY: key };
+export const environment = { ...inherited, XDG_STATE_HOME: join(folder, "state"), ID_KEY: key, PASSWORD: "swordfish" };
 
 /** Rows by their values of some fields. */
 export function groupsOf(rows, ...fields) {

@@ -164,7 +164,7 @@ export const COMMAND_LINES = {
     "plan --layout tweeter",
     "ddl postgres --tag o'orders",
     "key derive --kind Usr --key-file id.key",
-    "key fingerprint --key-env XDG_STATE_HOME",
+    "key fingerprint --key-env PASSWORD",
     "seal 12x --kind usr --key-file id.key",
     "seal 9223372036854775808 --kind usr --key-file id.key",
     "seal 5 --kind usr_ --key-file id.key",
