@@ -150,7 +150,7 @@ function testArguments(paths, { except = [], limitMs = 300_000, serial = false, 
 /** Runs the tests at paths, in a suite that does more. */
 export const runTests = (paths, options) => run(process.execPath, testArguments(paths, options));
 
-/** A suite that runs the tests at paths. It need not be alone on the machine. */
+/** A suite that runs the tests at paths. */
 export const testsOf = (paths, options) => ({ nodeArguments: () => testArguments(paths, options) });
 
 /** The same, on a backend. */

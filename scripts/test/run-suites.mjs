@@ -1,8 +1,8 @@
-// Runs suites: two at a time of those that need not be alone, each in its own process.
+// Runs suites, each in its own process: two at a time of those that run tests in Node, and one of the others beside them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { loadavg } from "node:os";
+import { constants, loadavg, setPriority } from "node:os";
 import { root } from "../shell.mjs";
 import { mayRunAgain } from "./failures.mjs";
 
@@ -77,6 +77,8 @@ async function runOnce(suite, { isolate, held, limitsMs, ending }) {
       // With a process group, so that what the suite has started can be ended with it.
       detached: canEndGroups,
     });
+    // Most of them compile and compute. They take what those beside them leave, which wait most of the time.
+    if (held && suite.run && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
     let output = "";
     for (const [stream, to] of [
       [child.stdout, process.stdout],
@@ -206,35 +208,27 @@ export async function runSuites(suites, { isolate, passed = () => {}, limitsMs =
   }
 
   try {
-    for (let at = 0; at < suites.length; ) {
-      // Neighbours that may run beside each other.
-      const until = suites[at].nodeArguments
-        ? suites.findIndex(({ nodeArguments }, index) => index > at && !nodeArguments)
-        : at + 1;
-      const group = suites.slice(at, until < 0 ? suites.length : until);
-      at += group.length;
-      const ready = [];
-      for (const suite of group) {
-        const { name } = suite;
-        try {
-          const reason = await prepare(suite);
-          if (reason === undefined) ready.push(suite);
-          else results.set(name, { name, seconds: 0, skipped: [reason] });
-        } catch (error) {
-          process.stderr.write(`${error.message}\n`);
-          results.set(name, { name, seconds: 0, failed: error.message, failures: [] });
-        }
+    const ready = [];
+    for (const suite of suites) {
+      const { name } = suite;
+      try {
+        const reason = await prepare(suite);
+        if (reason === undefined) ready.push(suite);
+        else results.set(name, { name, seconds: 0, skipped: [reason] });
+      } catch (error) {
+        process.stderr.write(`${error.message}\n`);
+        results.set(name, { name, seconds: 0, failed: error.message, failures: [] });
       }
-      const held = ready.length > 1;
-      // One for each of the two processors that CI has.
-      const inTurn = async () => {
-        for (let suite = ready.shift(); suite !== undefined; suite = ready.shift()) {
-          const result = await runSuite(suite, held);
-          if (result.mayRunAgain) again.push(suite);
-        }
-      };
-      await Promise.all([inTurn(), inTurn()]);
     }
+    const held = ready.length > 1;
+    const inTurn = async (queue) => {
+      for (let suite = queue.shift(); suite !== undefined; suite = queue.shift()) {
+        const result = await runSuite(suite, held);
+        if (result.mayRunAgain) again.push(suite);
+      }
+    };
+    const inNode = ready.filter(({ nodeArguments }) => nodeArguments);
+    await Promise.all([inTurn(ready.filter(({ run }) => run)), inTurn(inNode), inTurn(inNode)]);
     for (const suite of again) {
       const { name } = suite;
       const first = results.get(name);
