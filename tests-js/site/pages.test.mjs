@@ -137,6 +137,7 @@ test("the checks of a page find an inline script, a request of another origin, a
 /** Questions, and the page that one of the first three answers leads to. */
 const QUESTIONS = {
   autoscaling: "guides/deploying",
+  backup: "guides/deploying",
   base62: "reference/text",
   "BIGINT mysql": "reference/stores/mysql",
   cli: "reference/cli",
@@ -144,6 +145,7 @@ const QUESTIONS = {
   cursor: "guides/databases",
   discord: "reference/layouts",
   duplicate: "concepts/safety",
+  excel: "guides/json",
   "getting started": "start",
   "graceful shutdown": "guides/leases",
   graphql: "guides/json",
@@ -155,6 +157,7 @@ const QUESTIONS = {
   "mint in browser": "guides/runtimes",
   mongoose: "guides/databases",
   monitoring: "guides/deploying",
+  "multi-region": "guides/leases",
   nestjs: "guides/frameworks",
   nextjs: "guides/frameworks",
   "node id": "concepts/node-ids",

@@ -26,7 +26,7 @@ export function isNew(record: Initialised & { readonly scope: string }, found: F
   if (found !== "rows" && described(found) === described(record)) return false;
   const rule =
     found === "rows"
-      ? `the scope "${scope}" has rows, and no record\nIts record was deleted, and its node ids may be in use. Restore the record, or use another scope.`
-      : `the scope "${scope}" has a record of ${described(found)}, and not of ${(found.layout === record.layout ? nodesOf : described)(record)}\nA scope keeps what it began with. Pass the same, or another scope.`;
+      ? `the scope "${scope}" has rows, and no record\nIts record was deleted, and its node ids may be in use. Restore the record, or use another scope, whose IDs go to another column.`
+      : `the scope "${scope}" has a record of ${described(found)}, and not of ${(found.layout === record.layout ? nodesOf : described)(record)}\nA scope keeps what it began with. Pass the same, or another scope, whose IDs go to another column.`;
   throw configError("STATE_CONFLICT", "scope", scope, rule);
 }
