@@ -151,6 +151,8 @@ const store = (name, ...requires) => ({
 });
 
 export const ALL_SUITES = [
+  // The longest of those without `nodeArguments`.
+  { name: "site", requires: [runtimes, browser, siteTools], run: testSite },
   { name: "lint-rust", run: lintRust },
   { name: "rust", run: testRust },
   { name: "oracle", run: () => oracle(100_000) },
@@ -294,7 +296,6 @@ export const ALL_SUITES = [
     node: tools.node24,
     ...testsOf("typed-api"),
   },
-  { name: "site", requires: [runtimes, browser, siteTools], run: testSite },
   { name: "attacks-process", ...testsOf("core/binding", { ownRoot: true }) },
   { name: "cli", ...othersOf("cli", { ownRoot: true }) },
   { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/node22") },

@@ -1,4 +1,4 @@
-// Runs suites, each in its own process: two at a time of those that run tests in Node, and one of the others beside them.
+// Runs suites, each in its own process: two at a time of those that run tests in Node, with one of the others beside them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -221,14 +221,17 @@ export async function runSuites(suites, { isolate, passed = () => {}, limitsMs =
       }
     }
     const held = ready.length > 1;
-    const inTurn = async (queue) => {
-      for (let suite = queue.shift(); suite !== undefined; suite = queue.shift()) {
+    const inNode = ready.filter(({ nodeArguments }) => nodeArguments);
+    const others = ready.filter(({ run }) => run);
+    const inTurn = async (...queues) => {
+      for (;;) {
+        const suite = queues.find(({ length }) => length > 0)?.shift();
+        if (suite === undefined) return;
         const result = await runSuite(suite, held);
         if (result.mayRunAgain) again.push(suite);
       }
     };
-    const inNode = ready.filter(({ nodeArguments }) => nodeArguments);
-    await Promise.all([inTurn(ready.filter(({ run }) => run)), inTurn(inNode), inTurn(inNode)]);
+    await Promise.all([inTurn(others), inTurn(inNode, others), inTurn(inNode, others)]);
     for (const suite of again) {
       const { name } = suite;
       const first = results.get(name);

@@ -6,8 +6,8 @@
  * - `requires`: tools without which the suite is skipped;
  * - `optional`: tools without which the suite skips some of its tests;
  * - `whyUnavailable`: returns the reason why the suite cannot run on this machine, or `undefined`;
- * - `nodeArguments`: instead of `run`: returns the arguments of a Node that runs the suite. Two of these run at a time, and one of the
- *   others beside them;
+ * - `nodeArguments`: instead of `run`: returns the arguments of a Node that runs the suite. Two of these run at a time, with one of
+ *   the others beside them, and then three of the others;
  * - `node`: the path of that Node, if it is not the one that runs this;
  * - `env`: environment variables of the suite;
  * - `waits`, with `nodeArguments`: whether a second run may decide if the first one ran into a time limit, or a server did not start
