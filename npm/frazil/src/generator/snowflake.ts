@@ -394,8 +394,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#handle = numbers[Slot.HANDLE] as number;
     this.#line = numbers[Slot.LINE] as number;
     if (Host.FILES && this.#line !== 0) {
-      const { backend, lines } = (this.#port as Port).binding;
-      if (backend === "native" && lines) {
+      const { binding } = this.#port as Port;
+      // In this order: WebAssembly has no `lines`, and an inherited one would be user code.
+      if (binding.backend === "native" && binding.lines) {
         this.#line = 0;
         this.#swap = (this.#isStatic && sharedLines[this.#handle]) || null;
       } else {
