@@ -209,6 +209,25 @@ test("no accessor on Object.prototype changes any result", () => {
   return inNewProcess(script).then((outcome) => assert.deepEqual(outcome, []));
 });
 
+// Such code would use the frame of a call whose answers are not read yet.
+for (const backend of ["native", "wasm"])
+  test(`${backend}: no accessor on Object.prototype runs in a call`, async () => {
+    const script = `
+      import { Snowflake } from "frazil";
+      new Snowflake({ node: 7 }).next();
+      const outcome = [];
+      const names = ${JSON.stringify([...Object.keys(Snowflake.port().binding), "return"])};
+      const note = (name) => ({ configurable: true, get: () => void outcome.push(name) });
+      for (const name of names) Object.defineProperty(Object.prototype, name, note(name));
+      const ids = new Snowflake({ node: 8, now: () => ${start} });
+      ids.next();
+      ids.fill(new BigUint64Array(3));
+      for (const name of names) delete Object.prototype[name];
+      process.stdout.write(JSON.stringify(outcome));
+    `;
+    assert.deepEqual(await inNewProcess(script, { env: { FRAZIL_BACKEND: backend } }), []);
+  });
+
 test("asynchronous calls ignore options on Object.prototype", async () => {
   const script = `
     import { Snowflake } from "frazil";

@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { mutablePackage } from "../core/package-copy.mjs";
+import { inNewProcess, mutablePackage } from "../core/package-copy.mjs";
 
 const program = fileURLToPath(new URL("line-main.mjs", import.meta.url));
 
@@ -57,6 +57,17 @@ for (const [scenario, name] of Object.entries({
       const { want, got } = await outcomeOf(scenario, backend);
       assert.deepEqual(got, want);
     });
+
+for (const versions of ["undefined", "{}", '{ v8: "14.1.1-node.1" }', '{ v8: Symbol("13.6") }'])
+  test(`an engine that is not known by process.versions, ${versions}, has the addon and no line`, async () => {
+    const script = `
+      Object.defineProperty(process, "versions", { value: ${versions} });
+      const { Snowflake } = await import("frazil");
+      const { backend, lines = null } = Snowflake.port().binding;
+      process.stdout.write(JSON.stringify({ backend, lines }));
+    `;
+    assert.deepEqual(await inNewProcess(script), { backend: "native", lines: null });
+  });
 
 /** By backend and name: the scenario that must fail, what the built code has, and what the mutant has. */
 const MUTANTS = {};

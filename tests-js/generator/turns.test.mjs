@@ -39,24 +39,48 @@ test("fake timers that were installed before the package was loaded keep no bloc
   assert.ok(Math.max(...ages) <= 0, `${ages}`);
 });
 
+/** The package, loaded in a vm context. */
+function loadedIn(context) {
+  const path = createRequire(import.meta.url).resolve("frazil");
+  const load = runInContext(
+    `(function (exports, require, module, __filename, __dirname) {${readFileSync(path)}\n})`,
+    context,
+  );
+  const module = { exports: {} };
+  load(module.exports, createRequire(path), module, path, dirname(path));
+  return module.exports;
+}
+
+/** Calls a function a few times at each depth at which the stack overflows somewhere inside. */
+function callNearOverflow(call) {
+  let depth = 0;
+  const dive = () => {
+    try {
+      dive();
+    } catch {
+      depth = 0;
+    }
+    if (depth++ < 10)
+      try {
+        call();
+      } catch {}
+  };
+  // Arguments move the frames, so that the stack overflows elsewhere.
+  const moved = (..._words) => dive();
+  for (let words = 0; words < 40; words++) moved(...new Array(words));
+}
+
 for (const microtaskMode of [undefined, "afterEvaluate"]) {
   test(`in a vm context with microtaskMode ${microtaskMode} a turn ends as well`, async () => {
-    const path = createRequire(import.meta.url).resolve("frazil");
     const globals = { process, performance, crypto, atob, SharedArrayBuffer, Atomics };
-    const context = createContext(globals, { ...(microtaskMode && { microtaskMode }) });
-    const load = runInContext(
-      `(function (exports, require, module, __filename, __dirname) {${readFileSync(path)}\n})`,
-      context,
-    );
-    const module = { exports: {} };
-    load(module.exports, createRequire(path), module, path, dirname(path));
+    const { Snowflake } = loadedIn(createContext(globals, { ...(microtaskMode && { microtaskMode }) }));
     let ms = 1_790_000_000_000;
     let reads = 0;
     const now = () => {
       reads++;
       return ms;
     };
-    const ids = new module.exports.Snowflake({ node: 7, freshness: "turn", now });
+    const ids = new Snowflake({ node: 7, freshness: "turn", now });
     // Called from outside the context, as by a server that keeps its handlers in one.
     for (let count = 0; count < 3000; count++) ids.next();
     assert.ok(reads < 20, "in a turn the clock is not read for each ID");
@@ -64,6 +88,16 @@ for (const microtaskMode of [undefined, "afterEvaluate"]) {
       await turn();
       ms += 100;
       assert.equal(ids.decode(ids.next()).timestampMs, ms);
+    }
+    // On a block of an earlier turn, where the end of this turn takes more of the stack than the ID.
+    for (let count = 0; count < 3000; count++) ids.next();
+    await turn();
+    callNearOverflow(ids.next);
+    for (let count = 0; count < 5; count++) {
+      await turn();
+      ms += 100;
+      assert.equal(ids.decode(ids.next()).timestampMs, ms, "after a stack overflow");
+      ids.next();
     }
   });
 }

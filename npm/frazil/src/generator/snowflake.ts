@@ -85,17 +85,20 @@ let isWarned = false;
  * Each call schedules `end` for the end of the current turn. It uses `await`, which no fake timers replace. In a vm context of Node it also
  * uses a tick from outside: microtasks of the context may wait for its next script (`microtaskMode: "afterEvaluate"`).
  */
-function endOfTurn(end: () => void): () => Promise<void> {
+function endOfTurn(end: () => void): () => void {
   const { process } = globalThis;
   const tick = Host.FILES && process && !((process as object) instanceof Object) ? process.nextTick : undefined;
   let isQueued = false;
-  return async () => {
-    tick?.(end);
-    if (isQueued) return;
+  const queue = async () => {
     isQueued = true;
     await undefined;
     isQueued = false;
     end();
+  };
+  // Not in the function with `await`: its caller would not see that the stack overflowed.
+  return () => {
+    tick?.(end);
+    if (!isQueued) queue();
   };
 }
 
@@ -307,8 +310,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
         const id = this.#nextOne() as bigint;
         if (!this.#isOfThisTurn && this.#cursor < this.#end) {
+          // First, since hooks of promises may mint.
           this.#isOfThisTurn = true;
-          endTurn();
+          try {
+            endTurn();
+          } catch (error) {
+            this.#isOfThisTurn = false;
+            throw error;
+          }
         }
         return id;
       };
@@ -385,8 +394,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#handle = numbers[Slot.HANDLE] as number;
     this.#line = numbers[Slot.LINE] as number;
     if (Host.FILES && this.#line !== 0) {
-      const { backend, lines } = (this.#port as Port).binding;
-      if (backend === "native" && lines) {
+      const { binding } = this.#port as Port;
+      // In this order: WebAssembly has no `lines`, and an inherited one would be user code.
+      if (binding.backend === "native" && binding.lines) {
         this.#line = 0;
         this.#swap = (this.#isStatic && sharedLines[this.#handle]) || null;
       } else {

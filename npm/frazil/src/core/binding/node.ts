@@ -127,11 +127,18 @@ function foundForOthers(searched: readonly string[]): string[] {
 
 /** `admit`, but the core is asked only once for a count and all smaller ones of a generator: admitted counts stay admitted. */
 function admitOnce(admit: Calls["admit"]): Calls["admit"] {
-  let [ofHandle, ofWaitMs, admitted] = [NaN, NaN, -1];
+  let ofHandle = NaN;
+  let ofWaitMs = NaN;
+  let admitted = -1;
   return (frame, handle, count, waitMs) => {
     if (handle === ofHandle && waitMs === ofWaitMs && count >>> 0 === count && count <= admitted) return 0;
     const status = admit(frame, handle, count, waitMs);
-    if (status === 0) [ofHandle, ofWaitMs, admitted] = [handle, waitMs, count];
+    if (status === 0) {
+      // Not as a list: a program can replace its iterator.
+      ofHandle = handle;
+      ofWaitMs = waitMs;
+      admitted = count;
+    }
     return status;
   };
 }

@@ -10,6 +10,10 @@ const PROVEN = /^(?:x64|arm64) (11\.3|12\.4|13\.6)\.\d+\.\d+-node\.\d+$/;
 
 /** Whether this is one of them. */
 export function swapsAtomically(): boolean {
-  const { arch, versions } = process;
-  return versions["bun"] === undefined && PROVEN.test(`${arch} ${versions.v8}`);
+  try {
+    const { arch, versions } = process;
+    return versions["bun"] === undefined && PROVEN.test(`${arch} ${versions.v8}`);
+  } catch {
+    return false; // a program may have replaced them with anything
+  }
 }
