@@ -8,9 +8,10 @@ pub const KIND_AT: usize = 64;
 
 const TEXT_BYTES: usize = 2 * KIND_AT;
 
-/// What a key became, in bytes, in WebAssembly. The first one lies after the eight bytes of `count`, which lie after `text`.
+/// What a key became, in bytes, in WebAssembly as `scripts/build` builds it. The first one lies after the eight bytes of `count`, and that
+/// after `text`.
 const OPENED_BYTES: usize = 384;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", aes_backend_soft = "compact"))]
 const _: () = assert!(size_of::<Option<Opened>>() == OPENED_BYTES);
 
 /// The places and widths of the frame by name, for JavaScript: of `text`, and in it of a kind, and of what [`PublicFrame::facts`] leaves.
@@ -114,8 +115,8 @@ impl PublicFrame {
         Ok(())
     }
 
-    /// The key in `text`, which is overwritten. Inlined, since each module has one caller.
-    #[cfg_attr(target_arch = "wasm32", inline(always))]
+    /// The key in `text`, which is overwritten.
+    #[cfg_attr(target_arch = "wasm32", inline(always), expect(clippy::inline_always, reason = "each module has one caller"))]
     fn take_key(&mut self, length: usize) -> Checked<Key> {
         let (text, _) = self.text.split_at_mut(KIND_AT);
         let key = match (length, text.first_chunk()) {

@@ -183,7 +183,7 @@ impl Key {
         self.derive_bytes(purpose, kind.as_bytes()).map_err(|refusal| refusal.of(0, 0))
     }
 
-    #[cfg_attr(target_arch = "wasm32", inline(always))]
+    #[cfg_attr(target_arch = "wasm32", inline(always), expect(clippy::inline_always, reason = "each module has one caller"))]
     pub(crate) fn derive_bytes(&self, purpose: Derivation, kind: &[u8]) -> Checked<[u8; 16]> {
         let is_edge = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_lowercase);
         let is_kind = kind.len() <= 63
