@@ -50,7 +50,7 @@ interface CommonOptions<K extends string> {
 /** The options for sealed texts: 22 characters, which nobody can make up without a key. */
 export interface SealedOptions<K extends string = string> extends CommonOptions<K> {
   readonly form?: "sealed" | undefined;
-  /** The first key encodes. Each of them decodes. `undefined`, as of a variable that is not set, is refused at run time. */
+  /** 1 to 16 keys. The first one encodes, and each decodes. `undefined`, as of a variable that is not set, is refused at run time. */
   readonly keys: readonly (PublicKey | undefined)[];
 }
 
