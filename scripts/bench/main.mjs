@@ -30,7 +30,13 @@ const BENCHES = [
   // IDs as text.
   { name: "text" },
   // Texts that hide an ID, beside other packages.
-  { name: "public", run: () => measureBesidePeers("public") },
+  {
+    name: "public",
+    run: async () => {
+      await measureBesidePeers("public");
+      run(process.execPath, [`${root}scripts/bench/made-up.mjs`]);
+    },
+  },
   // Programs that mint now and then.
   { name: "requests" },
   // Draws the latest record of `isolated`.

@@ -16,6 +16,12 @@ const uuidOf = (id) =>
     at === 6 ? 0x70 : at === 8 ? 0x80 : Number((id >> BigInt(8 * (at % 8))) & 255n),
   );
 
+/** The same packages as their READMEs make them, for texts that nobody encoded: all numbers of a text, and the text of numbers. */
+export const DEFAULTS = {
+  sqids: { inputOf: (id) => Number(id >> 10n), ids: new Sqids() },
+  hashids: { inputOf: (id) => id, ids: new Hashids("a salt of the bench") },
+};
+
 export const TEXTS = {
   // It takes no number above 2^53 - 1.
   "sqids, of 53 bits": {

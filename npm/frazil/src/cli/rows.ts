@@ -1,5 +1,6 @@
 /** `--column`: rows of CSV or of columns between tabs, in which the answers replace one column. */
 import { DecodeError } from "frazil";
+import { showName } from "../base/errors.js";
 import { hintOf } from "../base/option-keys.js";
 import { shownArgument, UsageError } from "./usage-error.js";
 
@@ -25,6 +26,15 @@ function cellsOf(row: string, separator: string): string[] | undefined {
   }
 }
 
+const separatorOf = (row: string): string =>
+  row.includes("\t") ? "\t" : row.includes(";") && !row.includes(",") ? ";" : ",";
+
+const namesOf = (cells: readonly string[]): string[] =>
+  cells.map((cell) => unquoted(cell.replace("\ufeff", "").trim()));
+
+/** The cells of a first row without their quotes. */
+export const columnsOf = (row: string): string[] => namesOf(cellsOf(row, separatorOf(row)) ?? []);
+
 export class Rows {
   /** The name of the column, which the first row has, or its number from 1. */
   readonly #column: string;
@@ -47,7 +57,7 @@ export class Rows {
     this.#open = "";
     if (row.trim() === "") return undefined;
     if (row.length > MAX_ROW) throw rowError(`must have at most ${MAX_ROW} characters`);
-    this.#separator ||= row.includes("\t") ? "\t" : row.includes(";") && !row.includes(",") ? ";" : ",";
+    this.#separator ||= separatorOf(row);
     const cells = cellsOf(row, this.#separator);
     if (cells === undefined) {
       this.#open = `${row}\n`;
@@ -73,10 +83,13 @@ export class Rows {
 
   /** The index of the column in the first row. */
   #find(cells: readonly string[]): number {
-    const names = cells.map((cell) => unquoted(cell.replace("\ufeff", "").trim()));
+    const names = namesOf(cells);
     const name = shownArgument(this.#column);
     const at = names.indexOf(this.#column);
-    if (at < 0) throw new UsageError(`the first row has no column ${name}\n${hintOf(this.#column, names.join(", "))}`);
+    if (at < 0)
+      throw new UsageError(
+        `the first row has no column ${name}\n${hintOf(this.#column, names.map(showName).join(", "))}`,
+      );
     if (names.includes(this.#column, at + 1))
       throw new UsageError(`the first row has ${name} twice\nRename one of them.`);
     return at;
