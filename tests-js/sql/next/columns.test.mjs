@@ -156,6 +156,7 @@ test("a role with EXECUTE alone uses it; another one does not, and neither may c
   const name = await one(client, "SELECT current_database()");
   const app = await connect(t, server.urlOf("app", name));
   await app.query("INSERT INTO orders DEFAULT VALUES");
+  await app.query("SELECT frazil.next()");
   // What a caller has in its way is not used.
   await app.query(`CREATE TEMP TABLE next_word (last_value bigint); CREATE TEMP TABLE pg_sequence (seqcache bigint);
     SET search_path = pg_temp, public`);

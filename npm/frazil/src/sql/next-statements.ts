@@ -183,7 +183,7 @@ BEGIN
   RETURN {id};
 END $frazil$;
 
--- Who may call it. The column default of a table needs nothing else.
+-- Who may call it.
 REVOKE ALL ON FUNCTION {schema}.next(), {schema}.next_moved(bigint), {schema}.next_check(), {schema}.next_tick() FROM PUBLIC;
 {grant}
 

@@ -64,6 +64,9 @@ const LOCK = 0x4672617a;
 /** Leaves the subtransaction of a move. The standard leaves the classes from I on to implementations. */
 const LEAVE = "ZFREE";
 
+/** What a caller needs. The default of a column does without the first one. */
+const GRANTS = ["GRANT USAGE ON SCHEMA {schema}", "GRANT EXECUTE ON FUNCTION {schema}.next()"];
+
 const SIGNED_COLUMN = "must have IDs below 2^63 with this node id, since a bigint of Postgres has a sign";
 const WORD_ROOM =
   "must leave a counter beside the time that has {max} values more than the sequence\nTake fewer bits for the time or the sequence.";
@@ -176,7 +179,7 @@ export function nextSql(layout: LayoutInput, options: NextSqlOptions): string {
     maxWaitMs: Math.max(MAX_WAIT_MS, (ticksIn(SKEW_MS) + 1) * tickMs),
     pauseMs: PAUSE_MS,
     id: nodeBits === 0n ? `${time} | ${shifted}` : `${time} | ${shifted} | ${nodeBits}`,
-    grant: `${grant === undefined ? "-- " : ""}GRANT EXECUTE ON FUNCTION {schema}.next() TO {role};`,
+    grant: GRANTS.map((each) => `${grant === undefined ? "-- " : ""}${each} TO {role};`).join("\n"),
     lock: `${LOCK}, '{schema}.next_word'::regclass::oid::int`,
     installLock: `${LOCK}, 0`,
     leave: LEAVE,
@@ -188,5 +191,5 @@ export function nextSql(layout: LayoutInput, options: NextSqlOptions): string {
     flag: `frazil_next.in_${schema.replace(/[^a-z0-9_]/g, (sign) => `$${sign.charCodeAt(0).toString(16)}`)}`,
   });
   // Last, since its name may have braces.
-  return text.replace("{role}", () => role);
+  return text.replaceAll("{role}", () => role);
 }
