@@ -59,7 +59,7 @@ const MAX_WAIT_MS = 2 * SKEW_MS;
 const PAUSE_MS = 10;
 /** How many calls one move must bear at least: with 1,000 connections and time-outs of 10 ms, it may take ten seconds. */
 const HEADROOM = 2 ** 20;
-/** The first key of the advisory lock, "Fraz" in ASCII. The second one is the OID of the sequence. */
+/** The first key of advisory locks, "Fraz" in ASCII. The second one is the OID of the sequence, and for installations 0. */
 const LOCK = 0x4672617a;
 /** Leaves the subtransaction of a move. The standard leaves the classes from I on to implementations. */
 const LEAVE = "ZFREE";
