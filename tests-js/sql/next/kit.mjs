@@ -51,6 +51,10 @@ export async function one(client, text) {
   return Object.values(rows[0])[0];
 }
 
+/** A column of IDs. */
+export const idsOf = async (client, text) =>
+  (await client.query({ text, rowMode: "array" })).rows.map(([id]) => BigInt(id));
+
 /** Makes the function and a table of what was minted, without a unique index. */
 export async function install(client, layout = "default", options = { node: 5 }) {
   await client.query(nextSql(layout, options));

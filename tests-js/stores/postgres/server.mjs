@@ -5,11 +5,12 @@ import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import { installed, runProgram, ServerProcess, serverFolder, startOnFreePorts } from "../kit/server-process.mjs";
 
-/** The path of one of the server's programs, in the newest version that is installed. */
+/** The path of one of the server's programs: in the folder `FRAZIL_POSTGRES`, or else in the newest version of Debian's packages. */
 export const program = (name) => {
   const top = "/usr/lib/postgresql";
   const versions = existsSync(top) ? readdirSync(top).sort((a, b) => Number(a) - Number(b)) : [];
-  const paths = versions.map((version) => join(top, version, "bin", name));
+  const folders = versions.map((version) => join(top, version, "bin"));
+  const paths = [...folders, process.env.FRAZIL_POSTGRES ?? ""].map((folder) => join(folder, name));
   return installed("Postgres", "stores-postgres", paths.findLast(existsSync));
 };
 

@@ -1,9 +1,11 @@
 // Typed IDs with Prisma, whose `BigInt` is a `bigint` in the program and in nested results. What makes an ID is a query extension, which
-// nested writes skip (prisma/prisma#22396).
+// nested writes skip (prisma/prisma#22396), or Postgres.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { getPrismaClient } from "@prisma/client/runtime/client";
+import { Layout } from "frazil";
+import { nextSql } from "frazil/sql";
 import { ADA, FIRST, POSTS, PostId, postgresWithTables, USER, UserId } from "./model.mjs";
 
 const SCHEMA = `
@@ -33,38 +35,42 @@ const scalar = (name, type, dbName) => ({ name, kind: "scalar", type, dbName });
 const relation = (name, type) => ({ name, kind: "object", type, relationName: "PostToUser" });
 const compiler = "@prisma/client/runtime/query_compiler_small_bg.postgresql";
 
-/** What `prisma generate` would write for the schema: that program, with what it needs, has 220 MB more. */
-const PrismaClient = getPrismaClient({
-  previewFeatures: ["relationJoins"],
-  clientVersion: "7.10.0",
-  engineVersion: "",
-  activeProvider: "postgresql",
-  inlineSchema: SCHEMA,
-  runtimeDataModel: {
-    models: {
-      User: { dbName: "users", fields: [scalar("id", "BigInt"), scalar("name", "String"), relation("posts", "Post")] },
-      Post: {
-        dbName: "posts",
-        fields: [
-          ...[scalar("id", "BigInt"), scalar("title", "String"), scalar("authorId", "BigInt", "author_id")],
-          relation("author", "User"),
-        ],
+/** What `prisma generate` would write for a schema: that program, with what it needs, has 220 MB more. */
+const clientOf = (inlineSchema) =>
+  getPrismaClient({
+    previewFeatures: ["relationJoins"],
+    clientVersion: "7.10.0",
+    engineVersion: "",
+    activeProvider: "postgresql",
+    inlineSchema,
+    runtimeDataModel: {
+      models: {
+        User: {
+          dbName: "users",
+          fields: [scalar("id", "BigInt"), scalar("name", "String"), relation("posts", "Post")],
+        },
+        Post: {
+          dbName: "posts",
+          fields: [
+            ...[scalar("id", "BigInt"), scalar("title", "String"), scalar("authorId", "BigInt", "author_id")],
+            relation("author", "User"),
+          ],
+        },
       },
+      enums: {},
+      types: {},
     },
-    enums: {},
-    types: {},
-  },
-  // Empty: no query is taken from a cache.
-  parameterizationSchema: { strings: [], graph: "AAAAAA" },
-  compilerWasm: {
-    getRuntime: () => import(`${compiler}.mjs`),
-    async getQueryCompilerWasmModule() {
-      const { wasm } = await import(`${compiler}.wasm-base64.mjs`);
-      return new WebAssembly.Module(Buffer.from(wasm, "base64"));
+    // Empty: no query is taken from a cache.
+    parameterizationSchema: { strings: [], graph: "AAAAAA" },
+    compilerWasm: {
+      getRuntime: () => import(`${compiler}.mjs`),
+      async getQueryCompilerWasmModule() {
+        const { wasm } = await import(`${compiler}.wasm-base64.mjs`);
+        return new WebAssembly.Module(Buffer.from(wasm, "base64"));
+      },
+      importName: "./query_compiler_small_bg.js",
     },
-    importName: "./query_compiler_small_bg.js",
-  },
-});
+  });
 
 const TYPES = { User: UserId, Post: PostId };
 /** The extension of the page. */
@@ -82,6 +88,8 @@ const withIds = (prisma) =>
       },
     },
   });
+
+const PrismaClient = clientOf(SCHEMA);
 
 let postgres;
 let plain;
@@ -133,4 +141,19 @@ test("nested writes skip the extension: an ID is missing, and nothing is written
   const posts = { create: [{ id: PostId.next(), title: "c" }] };
   await prisma.user.create({ data: { ...data, posts } });
   assert.equal(await prisma.user.count({ where: { name: "Nested" } }), 1);
+});
+
+test("nested writes have IDs by Postgres, with frazil.next() as the default", async () => {
+  const column = "ALTER COLUMN id SET DEFAULT frazil.next()";
+  await postgres.pool.query(
+    `${nextSql("default", { node: 1022 })}; ALTER TABLE users ${column}; ALTER TABLE posts ${column}`,
+  );
+  const WithDefault = clientOf(SCHEMA.replaceAll("BigInt @id", 'BigInt @id @default(dbgenerated("frazil.next()"))'));
+  const client = new WithDefault({ adapter: new PrismaPg({ connectionString: postgres.url }) });
+  const data = { name: "By Postgres", posts: { create: [{ title: "d" }, { title: "e" }] } };
+  const { id, posts } = await client.user.create({ data, include: { posts: true } });
+  const ids = [id, ...posts.map((post) => post.id)];
+  assert.equal(new Set(ids).size, 3);
+  assert.ok(ids.every((each) => Layout.named("default").decode(each).node === 1022));
+  await client.$disconnect();
 });

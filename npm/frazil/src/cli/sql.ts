@@ -76,7 +76,7 @@ export const sql: Command = {
   meanings: {
     node: ["N", "for postgres: the node id of the database, which nothing else uses. Prints frazil.next() instead"],
     role: ["NAME", "with --node: who may call it besides its owner"],
-    schema: ["NAME", "the schema of the functions, which must exist (default: the current one)"],
+    schema: ["NAME", "the schema of the functions (default: the current one; with --node: frazil, which it makes)"],
     from: ["TIME", "with --partition: a time in the first partition (default: now)"],
     to: ["TIME", "with --partition: the end of the last one at the earliest (default: 93 days after --from)"],
   },

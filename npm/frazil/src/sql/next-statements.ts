@@ -5,30 +5,31 @@
  * identifier, and one that was loaded in its place another sequence.
  */
 export const HERE = `(SELECT system_identifier FROM pg_control_system())::text || '/' ||
-    (SELECT oid FROM pg_database WHERE datname = current_database())::text || '/' || {checked}`;
+    (SELECT oid FROM pg_database WHERE datname = current_database())::text || '/' || {sequence}`;
 
 export const UP = `-- {schema}.next(): an ID of the layout "{layout}" as the default of a column:
 --   id bigint PRIMARY KEY DEFAULT {schema}.next()
 -- For Postgres 13 or later, without a superuser or an extension. It may run again. Printed by frazil: see the page "IDs made by Postgres".
-DO $frazil$ BEGIN
-  IF to_regnamespace('{schema}') IS NULL THEN CREATE SCHEMA {schema}; END IF;
-END $frazil$;
--- The word: the tick above {counterBits} bits of a counter. Nobody else may change it.
-CREATE SEQUENCE IF NOT EXISTS {schema}.next_word AS bigint MINVALUE 0 START 0 CACHE 1 NO CYCLE;
--- Which database this is, and what its IDs have in common.
-CREATE TABLE IF NOT EXISTS {schema}.next_home (database text NOT NULL, layout text NOT NULL, node bigint NOT NULL);
--- Has no page after a crash or a promotion, and one as soon as a row was written, even if that was rolled back.
-CREATE UNLOGGED TABLE IF NOT EXISTS {schema}.next_incarnation (since timestamptz NOT NULL);
-
-DO $frazil$
+-- One statement: if it fails, all stays as it was.
+DO $install$
 DECLARE
   path text := current_setting('search_path');
   here text;
-  home {schema}.next_home%ROWTYPE;
+  home record;
   other text;
 BEGIN
   -- Operators and functions of others, as in public, would run with the rights of who installs it.
   PERFORM set_config('search_path', 'pg_catalog, pg_temp', true);
+  -- One after the other, in all schemas.
+  PERFORM pg_advisory_xact_lock({installLock});
+  IF to_regnamespace('{schema}') IS NULL THEN CREATE SCHEMA {schema}; END IF;
+  -- The word: the tick above {counterBits} bits of a counter. Nobody else may change it.
+  CREATE SEQUENCE IF NOT EXISTS {schema}.next_word AS bigint MINVALUE 0 START 0 CACHE 1 NO CYCLE;
+  -- Which database this is, and what its IDs have in common.
+  CREATE TABLE IF NOT EXISTS {schema}.next_home (database text NOT NULL, layout text NOT NULL, node bigint NOT NULL);
+  -- Has no page after a crash or a promotion, and one as soon as a row was written, even if that was rolled back.
+  CREATE UNLOGGED TABLE IF NOT EXISTS {schema}.next_incarnation (since timestamptz NOT NULL);
+
   here := {here};
   SELECT min(nspname::text) INTO other FROM pg_proc JOIN pg_namespace spaces ON spaces.oid = pronamespace
   WHERE proname = 'next' AND pronamespace <> '{schema}'::regnamespace AND strpos(prosrc, 'RETURN {id};') > 0;
@@ -55,7 +56,6 @@ BEGIN
     EXECUTE format('REVOKE USAGE, UPDATE ON SEQUENCE {schema}.next_word FROM %s', other);
     EXECUTE format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER ON {schema}.next_home, {schema}.next_incarnation FROM %s', other);
   END LOOP;
-  LOCK TABLE {schema}.next_home IN EXCLUSIVE MODE;
   SELECT * INTO home FROM {schema}.next_home;
   IF home.layout IS NULL THEN
     INSERT INTO {schema}.next_home VALUES (here, '{layout}', {node});
@@ -70,9 +70,11 @@ BEGIN
   ELSE
     UPDATE {schema}.next_home SET database = here, node = {node};
   END IF;
-  IF home.database IS DISTINCT FROM here THEN TRUNCATE {schema}.next_incarnation; END IF;
-  PERFORM set_config('search_path', path, true);
-END $frazil$;
+  -- Another sequence may have issued IDs with this node id until now, and another one may be given the old node id.
+  IF home.database IS DISTINCT FROM here OR home.node <> {node} THEN
+    ALTER SEQUENCE {schema}.next_word CACHE 1; -- waits for transactions that have called it
+    TRUNCATE {schema}.next_incarnation;
+  END IF;
 
 -- The tick of the clock. One expression, which the planner puts into its callers.
 CREATE OR REPLACE FUNCTION {schema}.next_tick() RETURNS bigint
@@ -181,17 +183,20 @@ BEGIN
   RETURN {id};
 END $frazil$;
 
--- Who may call it. The column default of a table needs nothing else.
+-- Who may call it.
 REVOKE ALL ON FUNCTION {schema}.next(), {schema}.next_moved(bigint), {schema}.next_check(), {schema}.next_tick() FROM PUBLIC;
 {grant}
+
+  PERFORM set_config('search_path', path, true);
+END $install$;
 `;
 
 export const DOWN = `-- Removes {schema}.next(), unless a column still has it as its default. The schema stays.
-DROP FUNCTION IF EXISTS {schema}.next();
-DROP FUNCTION IF EXISTS {schema}.next_moved(bigint);
-DROP FUNCTION IF EXISTS {schema}.next_check();
-DROP FUNCTION IF EXISTS {schema}.next_tick();
-DROP TABLE IF EXISTS {schema}.next_incarnation;
-DROP TABLE IF EXISTS {schema}.next_home;
-DROP SEQUENCE IF EXISTS {schema}.next_word;
+DO $down$ BEGIN
+  DROP FUNCTION IF EXISTS {schema}.next();
+  -- Before the tables, as calls take them.
+  DROP SEQUENCE IF EXISTS {schema}.next_word;
+  DROP TABLE IF EXISTS {schema}.next_incarnation, {schema}.next_home;
+  DROP FUNCTION IF EXISTS {schema}.next_moved(bigint), {schema}.next_check(), {schema}.next_tick();
+END $down$;
 `;

@@ -17,6 +17,8 @@
  * - **After a crash or a promotion** the word begins beyond all that can have been lost: the clock, `maxLeadMs` and `SKEW_MS`. Both empty
  *   an unlogged table, whose size says whether this was done; a changed timeline needs no look of its own.
  * - **A copy of the database issues nothing**: a dump that was loaded, and a clone by TEMPLATE.
+ * - **A node id may go from one sequence to another**: a new one is taken when no transaction can issue the old one any more, and the word
+ *   then moves as after a crash. Sessions that have looked before look again.
  *
  * Not seen: a copy of the server's folder, an old primary that still runs, and a session that sets `frazil_next.*` by itself, which skips
  * the checks. A row that is committed is safe; a value that was seen only by a client may be lost in a crash, with its WAL, and repeats if
@@ -57,10 +59,13 @@ const MAX_WAIT_MS = 2 * SKEW_MS;
 const PAUSE_MS = 10;
 /** How many calls one move must bear at least: with 1,000 connections and time-outs of 10 ms, it may take ten seconds. */
 const HEADROOM = 2 ** 20;
-/** The first key of the advisory lock, "Fraz" in ASCII. The second one is the OID of the sequence. */
+/** The first key of advisory locks, "Fraz" in ASCII. The second one is the OID of the sequence, and for installations 0. */
 const LOCK = 0x4672617a;
 /** Leaves the subtransaction of a move. The standard leaves the classes from I on to implementations. */
 const LEAVE = "ZFREE";
+
+/** What a caller needs. The default of a column does without the first one. */
+const GRANTS = ["GRANT USAGE ON SCHEMA {schema}", "GRANT EXECUTE ON FUNCTION {schema}.next()"];
 
 const SIGNED_COLUMN = "must have IDs below 2^63 with this node id, since a bigint of Postgres has a sign";
 const WORD_ROOM =
@@ -174,15 +179,17 @@ export function nextSql(layout: LayoutInput, options: NextSqlOptions): string {
     maxWaitMs: Math.max(MAX_WAIT_MS, (ticksIn(SKEW_MS) + 1) * tickMs),
     pauseMs: PAUSE_MS,
     id: nodeBits === 0n ? `${time} | ${shifted}` : `${time} | ${shifted} | ${nodeBits}`,
-    grant: `${grant === undefined ? "-- " : ""}GRANT EXECUTE ON FUNCTION {schema}.next() TO {role};`,
+    grant: GRANTS.map((each) => `${grant === undefined ? "-- " : ""}${each} TO {role};`).join("\n"),
     lock: `${LOCK}, '{schema}.next_word'::regclass::oid::int`,
+    installLock: `${LOCK}, 0`,
     leave: LEAVE,
     here: HERE,
     // The OID of the sequence, which the planner reads once: made anew, it is another one.
-    checked: "'{schema}.next_word'::regclass::oid::text",
+    sequence: "'{schema}.next_word'::regclass::oid::text",
+    checked: "{sequence} || '/{node}'",
     // Names of settings have no capital letters, and no signs besides _ and $.
     flag: `frazil_next.in_${schema.replace(/[^a-z0-9_]/g, (sign) => `$${sign.charCodeAt(0).toString(16)}`)}`,
   });
   // Last, since its name may have braces.
-  return text.replace("{role}", () => role);
+  return text.replaceAll("{role}", () => role);
 }
