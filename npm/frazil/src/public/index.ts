@@ -160,7 +160,7 @@ function writeKey(key: unknown): number | undefined {
   return differing ? 0 : -1;
 }
 
-/** Opens a key in the frame, for `read`, which finds there what the key became, and in `text` what else is known of it. */
+/** Opens a key in the frame, for `read`, which finds there what the key became, and in `text` what else is known of it. It never throws. */
 function opening<T>(place: string, key: unknown, kind: unknown, bits: number, slot: unknown, read: () => T): T {
   const field = slot === undefined ? place : `${place}.key`;
   const length = writeKey(key);
@@ -217,12 +217,12 @@ export function publicIds(options: SealedOptions | ShortOptions): PublicIds {
       throw configError("INVALID_OPTION", `${field}.slot`, slot, PackageRule.OTHER_SLOT);
     if (isShort) checkKeys("INVALID_OPTION", field, given as ShortKey, "slot, key");
     putOwn(slots, at, slot);
-    opening(field, key, kind, bits, slot, () => {
+    const fingerprint = opening(field, key, kind, bits, slot, () => {
       putOwn(opened, at, takeOpened());
-      const fingerprint = hexadecimal(Place.FINGERPRINT_AT, Place.DERIVED_AT);
-      if (placeOf(fingerprints, fingerprint) >= 0) throw hidden(field, key, PackageRule.OTHER_KEY);
-      putOwn(fingerprints, at, fingerprint);
+      return hexadecimal(Place.FINGERPRINT_AT, Place.DERIVED_AT);
     });
+    if (placeOf(fingerprints, fingerprint) >= 0) throw hidden(field, key, PackageRule.OTHER_KEY);
+    putOwn(fingerprints, at, fingerprint);
   }
   const range = { maxId: 2n ** BigInt(bits) - 1n };
   const first = opened[0] as Opened;
