@@ -73,7 +73,7 @@ const printable = (text: string): string =>
 const ACCOUNT = /\/\/(?:\S*:\S*|[^\s/]*)(?=[@…])/g;
 
 /** A key of `frazil/public` after its tag, also where the text is cut. Texts in quotes have lost it by `show`. */
-const KEY = /(?<=frazilkey_)[^\s"…]+/gi;
+const KEY = /(?<=frazilkey_)[^\s"'…]+/gi;
 
 /** The same to standard error, with control characters as escapes and without passwords and keys, since it shows what was typed or read. */
 export async function complain(text: string): Promise<void> {
