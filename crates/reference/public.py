@@ -20,8 +20,8 @@ KEYS = {
     "a": bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c"),  # The example of NIST SP 800-38B.
     "b": bytes.fromhex("000102030405060708090a0b0c0d0e0f"),
     "c": bytes.fromhex("8f3c51d7e6a90b4472fd186ec0359ba1"),
-    "zeros": bytes(16),
-    "ones": b"\xff" * 16,
+    "first": bytes(15) + b"\1",
+    "last": b"\xff" * 15 + b"\xfe",
 }
 
 COMMENT = [
@@ -39,7 +39,7 @@ COMMENT = [
     "rotated: texts that one of several keys opens. keys: names, as they are given; for the short form with their slots.",
     "refusedSealed, refusedShort: texts that do not open with these keys, for this kind and layout.",
     "Their `why`: length, digit, range (more than 128 bits), slot (not that of a key), key (padding is not zero), id (not of the layout).",
-    "refusedKeys: texts that are not keys. `why`: prefix, length, digit, range (more than 128 bits), checksum.",
+    "refusedKeys: texts that are not keys. `why`: prefix, length, digit, range (more than 128 bits), checksum, equal (all bytes).",
     "With `jsOnly: true` they are not texts; `{ bytes: n }` stands for a Uint8Array of n bytes.",
     "kinds, refusedKinds: what a kind may be, and what it may not.",
 ]
@@ -225,7 +225,7 @@ def refused_sealed():
     for bit in range(64):
         add(f"a padding with bit {bit}", sealed_text(key, kind, id, 2**bit), "key")
     add("another key", text, "key", keys=("b",))
-    add("none of several keys", text, "key", keys=("b", "c", "zeros"))
+    add("none of several keys", text, "key", keys=("b", "c", "first"))
     add("another kind", text, "key", kind="users")
     add("a kind that differs in the last character", text, "key", kind="uses")
     derived = aes(derive(key, "frazil short", kind), id.to_bytes(8, "big") + bytes(8))
@@ -302,6 +302,9 @@ def refused_keys():
     add("the largest digits", "frazilkey_" + "z" * 28, "range")
     add("2^32 more in the checksum", key_text(value, check + 2**32), "checksum")
     add("the checksum of another key", text[:32] + text_of_key(KEYS["b"])[32:], "checksum")
+    for byte in (0, 7, 255):
+        add(f"{byte} in all bytes", text_of_key(bytes([byte]) * 16), "equal")
+    cases.append({"name": "0 in all bytes", "text": {"bytes": 16}, "jsOnly": True, "why": "equal"})
     for other in (None, 12, True, [text], {"bytes": 0}, {"bytes": 15}, {"bytes": 17}, {"bytes": 32}):
         cases.append({"name": "not a key", "text": other, "jsOnly": True, "why": "type"})
     return cases

@@ -160,6 +160,33 @@ test("--column reports rows without the column or with a wrong text, and answers
   );
 });
 
+test("rows without --column are refused at once, with their columns", async () => {
+  const rows = [
+    ['id,"user",note\n', "id, user, note"],
+    [`a b\tusr_${TEXT}\n`, `"a b", usr_${TEXT}`],
+    [`user;${vectors.keys[0].text}\n`, "user, frazilkey_…"],
+    [`${Array.from({ length: 14 }, (_, at) => `c${at}`).join(",")}\n`, /c10, c11, …$/],
+  ];
+  for (const [first, names] of rows) {
+    const { stdout, stderr, code } = await frazil([...OPEN, "--kind", "usr"], { input: `${first}1,2,3\n` });
+    const [message, hint] = stderr.split("\nhint: ");
+    assert.deepEqual([stdout, code], ["", 2], stderr);
+    const [, said] = /^frazil: open reads a text a line, and the first line has \d+ columns: (.*)$/.exec(message) ?? [];
+    if (typeof names === "string") assert.equal(said, names, stderr);
+    else assert.match(said, names);
+    const [line] = hint.split("\n");
+    assert.equal(
+      line,
+      "Name one, or give its number: npx frazil open --key-file id.key --kind usr --column NAME < FILE",
+    );
+  }
+  const sealing = await frazil(["seal", "--kind", "usr", ...KEY], { input: "id,user\n" });
+  assert.match(sealing.stderr, /^frazil: seal reads an ID a line, and the first line has 2 columns: id, user\n/);
+  // A line of one column, later lines, and white space at the end are as before.
+  const { stdout, code } = await frazil([...OPEN], { input: `"usr_${TEXT}"\t \na,b\n` });
+  assert.deepEqual([stdout, code], [`${ID}\n`, 1]);
+});
+
 test("--column keeps long rows whole, and a row that does not end does not fill the memory", async () => {
   const note = "x".repeat(60_000);
   const rows = `usr_${TEXT},${note}\n`.repeat(40);

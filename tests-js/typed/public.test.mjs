@@ -68,8 +68,8 @@ test("another kind, the short form and another layout are refused", () => {
     [{ public: sealed("user") }, "public.kind", 'must be usr, got "user"'],
     [
       { public: publicIds({ kind: "usr", form: "short", keys: [{ slot: 0, key }] }) },
-      "public",
-      "must be sealed, got an object",
+      "public.form",
+      'must be sealed, got "short"',
     ],
     [{ public: sealed("usr", { layout: "discord" }), layout: "default" }, "layout"],
   ];

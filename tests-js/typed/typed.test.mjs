@@ -155,6 +155,9 @@ test("wrong options are refused", () => {
       ),
       { layout: { fields: [{ bits: 65 }] } },
       { layout: { fields: [{ bits: 1.5 }] } },
+      { layout: { fields: [{ bits: 1.5 }, { bits: 1.5 }] } },
+      { layout: { fields: [{ bits: 70 }, { bits: -7 }] } },
+      { layout: { fields: [{ bits: 0 }, { bits: 63 }] } },
       { layout: { fields: [{ bits: "6" }] } },
       { ids: { next: () => 5n } },
       { ids: ids.next },
@@ -182,7 +185,7 @@ test("wrong options are refused", () => {
       const error = errorOf(() => defineId("usr", options));
       assert.ok(error instanceof ConfigError);
       assert.equal(error.code, code, inspect(options));
-      assert.match(error.field, /^(options|layout|ids|form|public|public\.kind)$/);
+      assert.match(error.field, /^(options|layout|ids|form|public|public\.(kind|form))$/);
     }
 });
 

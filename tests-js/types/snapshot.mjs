@@ -8,7 +8,7 @@ const emitted = fileURLToPath(new URL("../../npm/frazil/dist/types/", import.met
 const committed = fileURLToPath(new URL("snapshot/", import.meta.url));
 /** The declarations of the entries in the manifest. */
 const manifest = JSON.parse(readFileSync(new URL("../../npm/frazil/package.json", import.meta.url), "utf8"));
-const ENTRIES = Object.keys(manifest.exports)
+export const ENTRIES = Object.keys(manifest.exports)
   .filter((path) => !/\.(json|wasm)$/.test(path))
   .map((path) => (path === "." ? "index.d.ts" : `${path.slice(2)}/index.d.ts`));
 

@@ -1,7 +1,7 @@
 // A change of the public declarations must be intended: it has to update the snapshot.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { committedDeclarations, emittedDeclarations } from "./snapshot.mjs";
+import { committedDeclarations, ENTRIES, emittedDeclarations } from "./snapshot.mjs";
 
 const update = "if the change is intended: node tests-js/types/snapshot.mjs --update";
 
@@ -27,6 +27,32 @@ test("the snapshot contains the declarations of every export", () => {
   const entries = ["index", "decode/index", "text/index", "lease/index", "layout/index"];
   for (const name of [...entries, "generator/snowflake", "generated/layouts"])
     assert.ok(names.includes(`${name}.d.ts`), name);
+});
+
+/** The names of the values that a declaration file exports. */
+function valuesOf(declarations) {
+  const declared = declarations.matchAll(/^export declare (?:abstract )?(?:function|const|class|enum) (\w+)/gm);
+  const listed = Array.from(declarations.matchAll(/^export \{([^}]*)\}/gm), ([, names]) => names.split(",")).flat();
+  const values = listed.map((name) => name.trim()).filter((name) => name !== "" && !name.startsWith("type "));
+  return [
+    ...new Set([...Array.from(declared, ([, name]) => name), ...values.map((name) => name.split(" ").at(-1))]),
+  ].sort();
+}
+
+/** What the command line takes from stores; and outside of Workers, one file is both of their entries. */
+const KNOWN = { stores: /^\w+(Ddl|Fence)$/, "workers/segment": /^(LeasedSnowflake|durable|leased)$/ };
+
+test("an entry exports what it declares, and nothing else", async () => {
+  const files = emittedDeclarations();
+  for (const file of ENTRIES) {
+    const path = file.replace(/\/?index\.d\.ts$/, "");
+    const known = KNOWN[path] ?? KNOWN[path.split("/")[0]];
+    const exported = Object.keys(await import(path === "" ? "frazil" : `frazil/${path}`));
+    assert.deepEqual(exported.filter((name) => !known?.test(name)).sort(), valuesOf(files[file]), file);
+  }
+  // The checker finds a name that is not declared.
+  const inner = 'export declare function publicIds(): void;\nexport { type Inner, A as keyFacts } from "./a.js";\n';
+  assert.deepEqual(valuesOf(inner), ["keyFacts", "publicIds"]);
 });
 
 test("a changed, a new and a missing declaration are reported, with the command that accepts the change", () => {

@@ -5,6 +5,8 @@
 //! (`src/public/network.rs`).
 #![allow(clippy::unwrap_used, reason = "a property that cannot be set up has failed")]
 
+use std::slice::from_ref;
+
 use frazil::error::Rule;
 use frazil::public::{Derivation, Key, Sealed, Short};
 use frazil::{Code, Error, Layout};
@@ -28,13 +30,13 @@ fn fingerprint(key: &Key) -> String {
 }
 
 fn key(file: &Value, name: &Value) -> Key {
-    Key::from_bytes(bytes(&cases(file, "keys").iter().find(|key| key["name"] == *name).unwrap()["key"]))
+    Key::from_bytes(bytes(&cases(file, "keys").iter().find(|key| key["name"] == *name).unwrap()["key"])).unwrap()
 }
 
 /// Either form, with the keys of a case.
 enum Ids {
-    Sealed(Vec<Sealed>),
-    Short(Vec<Short>),
+    Sealed(Sealed),
+    Short(Short),
 }
 
 impl Ids {
@@ -42,19 +44,18 @@ impl Ids {
         let (kind, layout) = (text(&case["kind"]), layout(file, &case["layout"]));
         let keys = case["keys"].as_array().unwrap();
         if keys[0].is_string() {
-            return Self::Sealed(keys.iter().map(|name| Sealed::new(&key(file, name), kind, &layout).unwrap()).collect());
+            let keys: Vec<_> = keys.iter().map(|name| key(file, name)).collect();
+            return Self::Sealed(Sealed::new(&keys, kind, &layout).unwrap());
         }
-        let short = |named: &Value| {
-            let slot = u32::try_from(whole(&named["slot"])).unwrap();
-            Short::new(&key(file, &named["key"]), kind, &layout, slot).unwrap()
-        };
-        Self::Short(keys.iter().map(short).collect())
+        let slot = |named: &Value| u32::try_from(whole(&named["slot"])).unwrap();
+        let keys: Vec<_> = keys.iter().map(|named| (slot(named), key(file, &named["key"]))).collect();
+        Self::Short(Short::new(&keys, kind, &layout).unwrap())
     }
 
-    fn decode(&self, text: &str) -> Vec<Result<u64, Error>> {
+    fn decode(&self, text: &str) -> Result<u64, Error> {
         match self {
-            Self::Sealed(keys) => keys.iter().map(|key| key.decode(text)).collect(),
-            Self::Short(keys) => keys.iter().map(|key| key.decode(text)).collect(),
+            Self::Sealed(ids) => ids.decode(text),
+            Self::Short(ids) => ids.decode(text),
         }
     }
 }
@@ -63,7 +64,7 @@ impl Ids {
 fn keys_their_texts_and_fingerprints_are_those_of_the_vectors() {
     let file = read("public");
     for case in cases(&file, "keys") {
-        let key = Key::from_bytes(bytes(&case["key"]));
+        let key = Key::from_bytes(bytes(&case["key"])).unwrap();
         assert_eq!(key.to_text(), text(&case["text"]));
         assert_eq!(fingerprint(&key), text(&case["fingerprint"]));
         let parsed = Key::parse(text(&case["text"])).unwrap();
@@ -71,10 +72,13 @@ fn keys_their_texts_and_fingerprints_are_those_of_the_vectors() {
     }
     for case in cases(&file, "refusedKeys").iter().filter(|case| in_rust(case)) {
         let error = Key::parse(text(&case["text"])).err().unwrap();
-        let is_checksum = error.rule() == Rule::KeyChecksum;
-        assert_eq!((error.code(), error.field()), (Code::InvalidOption, "key"), "{case}");
-        // A checksum of more than 32 bits is no number of the right length.
-        assert!(is_checksum == (case["why"] == "checksum") || text(&case["name"]).starts_with("2^32"), "{case}: {error}");
+        let expected = match text(&case["why"]) {
+            // A checksum of more than 32 bits is no number of the right length.
+            "checksum" if !text(&case["name"]).starts_with("2^32") => Rule::KeyChecksum,
+            "equal" => Rule::KeyFilled,
+            _ => Rule::KeyText,
+        };
+        assert_eq!((error.code(), error.field(), error.rule()), (Code::InvalidOption, "key", expected), "{case}");
         assert!(!error.to_string().contains("4MHT"), "{error}");
     }
 }
@@ -92,7 +96,7 @@ fn derived_keys_are_those_of_the_vectors() {
         };
         assert!(text(&case["derived"]).starts_with(&derived), "{case}: {derived}");
     }
-    let key = Key::from_bytes([1; 16]);
+    let key = key(&file, &"a".into());
     for kind in cases(&file, "kinds") {
         assert!(key.derive(Derivation::Sealed, text(kind)).is_ok(), "{kind}");
     }
@@ -107,19 +111,18 @@ fn both_forms_write_and_read_what_the_vectors_say() {
     let file = read("public");
     for case in cases(&file, "sealed") {
         let layout = layout(&file, &case["layout"]);
-        let ids = Sealed::new(&key(&file, &case["key"]), text(&case["kind"]), &layout).unwrap();
+        let ids = Sealed::new(&[key(&file, &case["key"])], text(&case["kind"]), &layout).unwrap();
         assert_eq!(ids.encode(id(&case["id"])).unwrap(), text(&case["text"]), "{case}");
         assert_eq!(ids.decode(text(&case["text"])), Ok(id(&case["id"])), "{case}");
     }
     for case in cases(&file, "short") {
         let (layout, slot) = (layout(&file, &case["layout"]), u32::try_from(whole(&case["slot"])).unwrap());
-        let ids = Short::new(&key(&file, &case["key"]), text(&case["kind"]), &layout, slot).unwrap();
+        let ids = Short::new(&[(slot, key(&file, &case["key"]))], text(&case["kind"]), &layout).unwrap();
         assert_eq!(ids.encode(id(&case["id"])).unwrap(), text(&case["text"]), "{case}");
         assert_eq!(ids.decode(text(&case["text"])), Ok(id(&case["id"])), "{case}");
     }
     for case in cases(&file, "rotated") {
-        let found: Vec<u64> = Ids::new(&file, case).decode(text(&case["text"])).into_iter().flatten().collect();
-        assert_eq!(found, [id(&case["id"])], "{case}");
+        assert_eq!(Ids::new(&file, case).decode(text(&case["text"])), Ok(id(&case["id"])), "{case}");
     }
 }
 
@@ -127,19 +130,42 @@ fn both_forms_write_and_read_what_the_vectors_say() {
 fn what_the_vectors_refuse_is_refused_for_their_reason() {
     let file = read("public");
     for case in cases(&file, "refusedSealed").iter().chain(cases(&file, "refusedShort")).filter(|case| in_rust(case)) {
-        for result in Ids::new(&file, case).decode(text(&case["text"])) {
-            let error = result.expect_err(&case.to_string());
-            assert_eq!((error.code(), camel(error.field()).as_str()), (Code::InvalidText, "text"), "{case}");
-            let (why, rule) = (text(&case["why"]), error.rule());
-            let is_reason = match why {
-                // A letter outside ASCII has several bytes, so the text is too long or has a wrong byte before that.
-                "length" | "digit" => matches!(rule, Rule::TextLength | Rule::TextBase62),
-                "slot" => rule == Rule::ShortSlot,
-                _ => rule == Rule::SealedText,
-            };
-            assert!(is_reason && error.position().is_some() == matches!(why, "length" | "digit"), "{case}: {error}");
-        }
+        let error = Ids::new(&file, case).decode(text(&case["text"])).expect_err(&case.to_string());
+        assert_eq!((error.code(), camel(error.field()).as_str()), (Code::InvalidText, "text"), "{case}");
+        let (why, rule) = (text(&case["why"]), error.rule());
+        let is_reason = match why {
+            // A letter outside ASCII has several bytes, so the text is too long or has a wrong byte before that.
+            "length" | "digit" => matches!(rule, Rule::TextLength | Rule::TextBase62),
+            "slot" => rule == Rule::ShortSlot,
+            _ => rule == Rule::SealedText,
+        };
+        assert!(is_reason && error.position().is_some() == matches!(why, "length" | "digit"), "{case}: {error}");
     }
+}
+
+#[test]
+fn keys_of_one_list_differ_and_so_do_their_slots() {
+    let (file, layout) = (read("public"), Layout::named("default").unwrap());
+    let [a, b, c] = ["a", "b", "c"].map(|name| key(&file, &name.into()));
+    let sealed = |keys: &[Key]| Sealed::new(keys, "user", &layout).err().map(|error| error.to_string());
+    let short = |keys: &[(u32, &Key)]| {
+        let keys: Vec<_> = keys.iter().map(|(slot, key)| (*slot, (*key).clone())).collect();
+        Short::new(&keys, "user", &layout).err().map(|error| error.to_string())
+    };
+    let said = |text: &str| Some(format!("INVALID_OPTION: {text}"));
+    assert_eq!(sealed(&[a.clone(), b.clone(), c.clone()]), None);
+    assert_eq!(sealed(&[a.clone(), b.clone(), a.clone()]), said("key must differ from the other keys"));
+    assert_eq!(short(&[(0, &a), (4, &b), (1, &c)]), None);
+    assert_eq!(short(&[(0, &a), (1, &b), (2, &a)]), said("key must differ from the other keys"));
+    assert_eq!(short(&[(0, &a), (1, &b), (1, &c)]), said("slot must differ from the other slots, got 1"));
+    assert_eq!(short(&[(5, &a)]), said("slot must be an integer from 0 to 4, got 5"));
+    let many: Vec<_> =
+        (0..17).map(|first| Key::from_bytes(core::array::from_fn(|at| first + u8::from(at == 9))).unwrap()).collect();
+    assert_eq!(sealed(&many[1..]), None);
+    for keys in [&many[..0], &many[..]] {
+        assert_eq!(sealed(keys), said("keys must be a list of 1 to 16 keys"));
+    }
+    assert_eq!(short(&[]), said("keys must be a list of 1 to 16 keys"));
 }
 
 fn config() -> ProptestConfig {
@@ -162,48 +188,57 @@ fn layout_and_id() -> impl Strategy<Value = (Layout, u64)> {
     })
 }
 
+fn forms(key: Key, layout: &Layout) -> (Sealed, Short) {
+    let sealed = Sealed::new(from_ref(&key), "user", layout);
+    (sealed.unwrap(), Short::new(&[(0, key)], "user", layout).unwrap())
+}
+
+fn any_key() -> impl Strategy<Value = Key> {
+    any::<[u8; 16]>().prop_filter_map("equal bytes", |bytes| Key::from_bytes(bytes).ok())
+}
+
 proptest! {
     #![proptest_config(config())]
 
     #[test]
     fn an_id_has_one_text_of_each_form_which_opens_to_it_alone(
-        bytes: [u8; 16], other: [u8; 16], (layout, id) in layout_and_id(), slot in 0..5_u32
+        key in any_key(), other in any_key(), (layout, id) in layout_and_id(), slot in 0..5_u32
     ) {
-        let key = Key::from_bytes(bytes);
-        let sealed = Sealed::new(&key, "user", &layout).unwrap();
+        let sealed = Sealed::new(from_ref(&key), "user", &layout).unwrap();
         let text = sealed.encode(id).unwrap();
         prop_assert_eq!(text.len(), Sealed::WIDTH);
         prop_assert_eq!(sealed.decode(&text), Ok(id));
-        let others = [(Key::from_bytes(other), "user"), (key.clone(), "org")];
-        for (key, kind) in others.iter().filter(|(_, kind)| *kind == "org" || bytes != other) {
-            prop_assert!(Sealed::new(key, kind, &layout).unwrap().decode(&text).is_err());
+        let is_other = other.fingerprint() != key.fingerprint();
+        let others = [(other, "user"), (key.clone(), "org")];
+        for (key, kind) in others.iter().filter(|(_, kind)| *kind == "org" || is_other) {
+            prop_assert!(Sealed::new(from_ref(key), kind, &layout).unwrap().decode(&text).is_err());
         }
         let has_slot = layout.max_id() >> 63 == 0 || slot < 2;
-        let short = Short::new(&key, "user", &layout, slot);
+        let short = Short::new(&[(slot, key.clone())], "user", &layout);
         prop_assert_eq!(short.is_ok(), has_slot);
         if let Ok(short) = short {
             let text = short.encode(id).unwrap();
             prop_assert_eq!(text.len(), Short::WIDTH);
             prop_assert_eq!(short.decode(&text), Ok(id));
-            let other = Short::new(&key, "user", &layout, 1 - slot.min(1)).unwrap().decode(&text);
+            let other = Short::new(&[(1 - slot.min(1), key)], "user", &layout).unwrap().decode(&text);
             prop_assert_eq!(other.map_err(|error| error.rule()), Err(Rule::ShortSlot));
         }
     }
 
     #[test]
-    fn an_id_outside_the_layout_is_refused(bytes: [u8; 16], layout in any_layout(), above: u64) {
+    fn an_id_outside_the_layout_is_refused(key in any_key(), layout in any_layout(), above: u64) {
         prop_assume!(layout.max_id() < u64::MAX);
         let id = layout.max_id().saturating_add(1).saturating_add(above);
-        let key = Key::from_bytes(bytes);
-        for error in [Sealed::new(&key, "user", &layout).unwrap().encode(id), Short::new(&key, "user", &layout, 0).unwrap().encode(id)] {
+        let (sealed, short) = forms(key, &layout);
+        for error in [sealed.encode(id), short.encode(id)] {
             let error = error.unwrap_err();
             prop_assert_eq!((error.code(), error.value()), (Code::InvalidId, Some(id.into())));
         }
     }
 
     #[test]
-    fn a_text_that_was_changed_anywhere_is_refused(bytes: [u8; 16], id: u64, at in 0..22_usize, digit in "[0-9A-Za-z]") {
-        let ids = Sealed::new(&Key::from_bytes(bytes), "user", &Layout::named("discord").unwrap()).unwrap();
+    fn a_text_that_was_changed_anywhere_is_refused(key in any_key(), id: u64, at in 0..22_usize, digit in "[0-9A-Za-z]") {
+        let ids = Sealed::new(&[key], "user", &Layout::named("discord").unwrap()).unwrap();
         let mut text = ids.encode(id).unwrap();
         prop_assume!(text[at..=at] != digit);
         text.replace_range(at..=at, &digit);
@@ -211,9 +246,8 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_refused_or_is_what_is_written(bytes: [u8; 16], text in prop_oneof!["[0-9A-Za-z]{11}", "[0-9A-Za-z]{22}", any::<String>()]) {
-        let (key, layout) = (Key::from_bytes(bytes), Layout::named("default").unwrap());
-        let (sealed, short) = (Sealed::new(&key, "user", &layout).unwrap(), Short::new(&key, "user", &layout, 0).unwrap());
+    fn any_text_is_refused_or_is_what_is_written(key in any_key(), text in prop_oneof!["[0-9A-Za-z]{11}", "[0-9A-Za-z]{22}", any::<String>()]) {
+        let (sealed, short) = forms(key, &Layout::named("default").unwrap());
         prop_assert!(sealed.decode(&text).is_ok_and(|id| sealed.encode(id).unwrap() == text) || sealed.decode(&text).is_err());
         prop_assert!(short.decode(&text).is_err() || short.encode(short.decode(&text).unwrap()).unwrap() == text);
         if let Some(position) = sealed.decode(&text).err().and_then(|error| error.position()) {

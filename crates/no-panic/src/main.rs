@@ -159,8 +159,14 @@ fn layout_stretch(layout: &Layout, from_ms: u64, to_ms: u64, node: Option<u64>) 
 
 #[no_panic]
 #[inline(never)]
-fn public_open(frame: &mut PublicFrame, key: usize, kind: usize, bits: u32, slot: i32) -> u32 {
-    frame.open(key, kind, bits, slot)
+fn public_open(frame: &mut PublicFrame, key: usize, kind: usize, bits: u32, (slot, at): (i32, usize)) -> u32 {
+    frame.open(key, kind, bits, slot, at)
+}
+
+#[no_panic]
+#[inline(never)]
+fn public_facts(frame: &mut PublicFrame, key: usize, kind: usize, is_short: bool) -> u32 {
+    frame.facts(key, kind, is_short)
 }
 
 #[no_panic]
@@ -207,6 +213,7 @@ fn main() {
         layout_range as *const (),
         layout_stretch as *const (),
         public_open as *const (),
+        public_facts as *const (),
         public_encode as *const (),
         public_decode as *const (),
         #[cfg(feature = "mutant")]

@@ -2,7 +2,7 @@
 //! [`PublicFrame`].
 //!
 //! * **Only numbers cross the boundary**, as in `crates/wasm`; a text is in the frame.
-//! * **Nothing is allocated**: JavaScript keeps what a key became (`frazil::abi::PublicFrame`), so the memory never grows.
+//! * **Nothing is allocated**: JavaScript keeps what keys became (`frazil::abi::PublicFrame`), so the memory never grows.
 
 #![no_std]
 #![cfg(target_arch = "wasm32")]
@@ -59,27 +59,26 @@ pub fn frame() -> u32 {
     FRAME.0.get().addr() as u32
 }
 
-/// `PublicFrame::OPENED_BYTES`.
-#[wasm_bindgen]
-#[must_use]
-#[expect(clippy::cast_possible_truncation, reason = "some hundred bytes")]
-pub fn bytes() -> u32 {
-    PublicFrame::OPENED_BYTES as u32
-}
-
 /// `PublicFrame::open`. Nothing of the key stays in the memory but what it became for its kind.
 #[wasm_bindgen]
 #[must_use]
-pub fn open(key: usize, kind: usize, bits: u32, slot: i32) -> u32 {
-    let status = open_key(key, kind, bits, slot);
+pub fn open(key: usize, kind: usize, bits: u32, slot: i32, at: usize) -> u32 {
+    let status = open_key(key, kind, bits, slot, at);
     clean_stack();
     status
 }
 
+/// `PublicFrame::facts`, for the command line alone: its module has nothing else.
+#[wasm_bindgen]
+#[must_use]
+pub fn facts(key: usize, kind: usize, is_short: u32) -> u32 {
+    with_frame(|frame| frame.facts(key, kind, is_short != 0))
+}
+
 /// Not inlined, so that the key lies where `clean_stack` writes.
 #[inline(never)]
-fn open_key(key: usize, kind: usize, bits: u32, slot: i32) -> u32 {
-    with_frame(|frame| frame.open(key, kind, bits, slot))
+fn open_key(key: usize, kind: usize, bits: u32, slot: i32, at: usize) -> u32 {
+    with_frame(|frame| frame.open(key, kind, bits, slot, at))
 }
 
 /// Overwrites the stack that the call before had: less than 1 KiB.

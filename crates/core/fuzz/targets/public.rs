@@ -20,7 +20,7 @@ fn input(data: &[u8]) -> Result<Input<'_>> {
     let mut input = Unstructured::new(data);
     let layout = *input.choose(&["default", "discord", "safe53"])?;
     Ok(Input {
-        key: Key::from_bytes(input.arbitrary()?),
+        key: Key::from_bytes(input.arbitrary()?).map_err(|_| Error::IncorrectFormat)?,
         layout: Layout::named(layout).expect("a named layout"),
         slot: input.int_in_range(0..=6)?,
         id: input.arbitrary()?,
@@ -49,8 +49,8 @@ fuzz_target!(|data: &[u8]| {
     assert!(Key::parse(text).is_err() || Key::parse(text).is_ok_and(|key| key.to_text() == text), "{text:?}");
     assert_eq!(Key::parse(&key.to_text()).map(|key| key.fingerprint()).ok(), Some(key.fingerprint()));
     let kind = if text.len() % 2 == 0 { "user" } else { text };
-    let Ok(sealed) = Sealed::new(&key, kind, &layout) else {
-        assert!(Short::new(&key, kind, &layout, 0).is_err(), "both forms have one rule of kinds: {kind:?}");
+    let Ok(sealed) = Sealed::new(core::slice::from_ref(&key), kind, &layout) else {
+        assert!(Short::new(&[(0, key)], kind, &layout).is_err(), "both forms have one rule of kinds: {kind:?}");
         return;
     };
     check(text, |text| sealed.decode(text).ok(), |id| sealed.encode(id).ok());
@@ -59,7 +59,7 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(sealed.decode(&own), Ok(id));
         check(&near(&own, change), |text| sealed.decode(text).ok(), |id| sealed.encode(id).ok());
     }
-    let short = Short::new(&key, kind, &layout, slot);
+    let short = Short::new(&[(slot, key)], kind, &layout);
     assert_eq!(short.is_ok(), slot <= if layout.max_id() >> 63 == 0 { 4 } else { 1 });
     let Ok(short) = short else { return };
     check(text, |text| short.decode(text).ok(), |id| short.encode(id).ok());

@@ -103,5 +103,9 @@ rules! {
     KeyChecksum = 55, "must have the checksum of its digits", "Was a character lost or changed?";
     KindSyntax = 56, "must have 1 to 63 of a-z and _, with a letter at each end";
     SealedText = 57, "must be made with a key of {kind}, for this layout", "Texts open only as long as their key is kept.";
-    ShortSlot = 58, "must have the slot {max}", "Each slot has its own key.";
+    ShortSlot = 58, "must have the slot of a key", "Each slot has its own key.";
+    KeyFilled = 59, "must be random, and all its bytes are equal", "Was it never filled? Make a key: npx frazil key new.";
+    KeyCount = 60, "must be a list of 1 to 16 keys", "Make a key: npx frazil key new.";
+    OtherKey = 61, "must differ from the other keys";
+    OtherSlot = 62, "must differ from the other slots";
 }

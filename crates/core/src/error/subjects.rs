@@ -62,4 +62,5 @@ subjects! {
     Key = 34, "key";
     Kind = 35, "kind";
     Slot = 36, "slot";
+    Keys = 37, "keys";
 }

@@ -58,7 +58,7 @@ impl Derivation {
 /// use frazil::public::Key;
 /// let error = Key::parse("frazilkey_0000000000000000000000000000").err().unwrap();
 /// assert_eq!(error.to_string(), "INVALID_OPTION: key must have the checksum of its digits");
-/// let key = Key::from_bytes(core::array::from_fn(|at| at as u8));
+/// let key = Key::from_bytes(core::array::from_fn(|at| at as u8))?;
 /// assert_eq!(Key::parse(&key.to_text())?.fingerprint(), key.fingerprint());
 /// assert_eq!(format!("{key:?}"), "Key(..)");
 /// # Ok::<(), frazil::Error>(())
@@ -81,9 +81,29 @@ impl Drop for Key {
 
 impl Key {
     /// The key of these bytes, which must come from a generator of random numbers that is made for keys.
-    #[must_use]
-    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
-        Self(bytes)
+    ///
+    /// # Errors
+    /// `INVALID_OPTION` if all bytes are equal, as in memory that was never filled.
+    ///
+    /// ```
+    /// use frazil::public::Key;
+    /// let error = Key::from_bytes([0; 16]).unwrap_err();
+    /// assert_eq!(error.to_string(), "INVALID_OPTION: key must be random, and all its bytes are equal");
+    /// ```
+    pub fn from_bytes(bytes: [u8; 16]) -> Result<Self> {
+        Self(bytes).filled().map_err(|refusal| refusal.of(0, 0))
+    }
+
+    /// What bytes say that are not yet checked.
+    #[cfg(feature = "abi")]
+    pub(crate) const fn unchecked(bytes: &[u8; 16]) -> Self {
+        Self(*bytes)
+    }
+
+    /// The key, unless all its bytes are equal. The time does not depend on them.
+    pub(crate) fn filled(self) -> Checked<Self> {
+        let bytes = u128::from_ne_bytes(self.0);
+        if bytes == bytes.rotate_left(8) { Err(Refusal::new(Rule::KeyFilled)) } else { Ok(self) }
     }
 
     /// The key of a text.
@@ -91,10 +111,11 @@ impl Key {
     /// # Errors
     /// `INVALID_OPTION` for anything that [`to_text`](Self::to_text) does not return. The error contains nothing of the text.
     pub fn parse(text: &str) -> Result<Self> {
-        Self::parse_bytes(text.as_bytes()).map_err(|refusal| refusal.of(0, 0))
+        Self::read(text.as_bytes()).and_then(Self::filled).map_err(|refusal| refusal.of(0, 0))
     }
 
-    pub(crate) fn parse_bytes(text: &[u8]) -> Checked<Self> {
+    /// What a text says, whose bytes are not yet checked.
+    pub(crate) fn read(text: &[u8]) -> Checked<Self> {
         let digits = text.strip_prefix(TAG.as_bytes()).and_then(|digits| digits.split_at_checked(KEY_DIGITS));
         let (digits, checksum) = digits.unwrap_or_default();
         let (Ok(Some(number)), Ok(Some([0, 0, 0, checksum]))) = (read(digits, KEY_DIGITS), read(checksum, CHECKSUM_DIGITS))
@@ -136,7 +157,9 @@ impl Key {
     ///
     /// ```
     /// use frazil::public::Key;
-    /// assert_ne!(Key::from_bytes([1; 16]).fingerprint(), Key::from_bytes([2; 16]).fingerprint());
+    /// let [one, other] = [1, 2].map(|first| Key::from_bytes(core::array::from_fn(|at| first + at as u8)));
+    /// assert_ne!(one?.fingerprint(), other?.fingerprint());
+    /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 8] {
@@ -151,7 +174,7 @@ impl Key {
     ///
     /// ```
     /// use frazil::public::{Derivation, Key};
-    /// let key = Key::from_bytes([7; 16]);
+    /// let key = Key::from_bytes(core::array::from_fn(|at| at as u8))?;
     /// assert_ne!(key.derive(Derivation::Sealed, "user")?, key.derive(Derivation::Sealed, "org")?);
     /// assert!(key.derive(Derivation::Sealed, "_user").is_err());
     /// # Ok::<(), frazil::Error>(())
@@ -160,6 +183,7 @@ impl Key {
         self.derive_bytes(purpose, kind.as_bytes()).map_err(|refusal| refusal.of(0, 0))
     }
 
+    #[cfg_attr(target_arch = "wasm32", inline(always))]
     pub(crate) fn derive_bytes(&self, purpose: Derivation, kind: &[u8]) -> Checked<[u8; 16]> {
         let is_edge = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_lowercase);
         let is_kind = kind.len() <= 63

@@ -9,10 +9,11 @@
 //! * **A key for each kind**: a [`Key`] is derived for a form and a kind, such as `user`, so a text of one kind is none of another.
 //! * **In constant time** as far as the crate `aes` is, on processors with and without instructions for AES. The digits of a text are not
 //!   secret, so writing and reading them is not.
-//! * **No allocation** except for a `String` that is returned, and nothing here can panic.
+//! * **Keys can be exchanged**: a form has 1 to 16 different ones. The first one encodes, and each decodes.
+//! * **No allocation** except for the keys of a form and a `String` that is returned.
 //!
-//! Not covered: access control, which a text that cannot be guessed does not replace; more than one key, for which see the example of
-//! [`Sealed::decode`]; finding the key of a text, since a text does not name it.
+//! Not covered: access control, which a text that cannot be guessed does not replace; finding the key of a sealed text, since it does
+//! not name it.
 //!
 //! Sources: FIPS 197 (AES); SP 800-38B (CMAC); SP 800-108r1, section 4.1 (derived keys); M. Bellare and P. Rogaway,
 //! "Encode-then-encipher encryption", 2000 (`Sealed`); J. Patarin, "Security of random Feistel schemes with 5 or more rounds", 2004
@@ -25,6 +26,7 @@ mod key;
 mod network;
 mod opened;
 mod refusal;
+mod ring;
 mod sealed;
 mod short;
 
@@ -35,5 +37,7 @@ pub use key::{Derivation, Key};
 pub(crate) use opened::Opened;
 #[cfg(feature = "abi")]
 pub(crate) use refusal::{Checked, Refusal};
+#[cfg(feature = "abi")]
+pub(crate) use ring::{MAX_KEYS, NO_KEY, decode};
 pub use sealed::Sealed;
 pub use short::Short;

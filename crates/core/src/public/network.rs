@@ -2,8 +2,6 @@
 
 use super::cipher::Cipher;
 use super::digits::{Limbs, limbs_of};
-use super::refusal::{Checked, Refusal};
-use crate::error::Rule;
 
 /// The digits of a text: 2^65 < 5 * 2^63 < 62^11.
 pub(super) const WIDTH: usize = 11;
@@ -86,15 +84,12 @@ pub(super) fn number_of(cipher: &Cipher, network: Network, slot: u32, id: u64) -
     [0, above, (low >> 32) as u32, low as u32]
 }
 
-/// The ID of a number, which may be none of the layout.
-pub(super) fn id_of(cipher: &Cipher, network: Network, slot: u32, [_, above, high, low]: Limbs) -> Checked<u64> {
+/// The ID of a number, which may be none of the layout; `None` if the number has another slot.
+pub(super) fn id_of(cipher: &Cipher, network: Network, slot: u32, [_, above, high, low]: Limbs) -> Option<u64> {
     let low = (u64::from(high) << 32) | u64::from(low);
     // 11 digits have less than 2^66, so two bits above the low 64.
     let found = if network.bits() == 64 { above } else { (above << 1) | (high >> 31) };
-    if found != slot {
-        return Err(Refusal::new(Rule::ShortSlot));
-    }
-    Ok(network.run(cipher, low & network.max(), ROUNDS, true))
+    (found == slot).then(|| network.run(cipher, low & network.max(), ROUNDS, true))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    pub(super) const fn new(rule: Rule) -> Self {
+    pub(crate) const fn new(rule: Rule) -> Self {
         Self { rule, number: None }
     }
 
@@ -19,19 +19,20 @@ impl Refusal {
         Self { rule, number: u8::try_from(number).ok() }
     }
 
-    /// The error about a text, whose rule may have a number.
-    pub(super) fn of_text(self, max: u64) -> Error {
+    /// The error about a text, whose length may be a part of the rule.
+    pub(super) fn of_text(self, width: usize) -> Error {
         match self.number {
-            Some(position) => Error::bad_text(self.rule, usize::from(position), max),
-            None => Error::bad_input(Code::InvalidText, Subject::Text, self.rule).with_bounds(0, max),
+            Some(position) => Error::bad_text(self.rule, usize::from(position), width as u64),
+            None => Error::bad_input(Code::InvalidText, Subject::Text, self.rule),
         }
     }
 
-    /// The error about a key, a kind, a slot or an ID.
+    /// The error about a key, a list of keys, a kind, a slot or an ID.
     pub(super) fn of(self, given: u64, max: u64) -> Error {
         match self.rule {
             Rule::KindSyntax => Error::bad_input(Code::InvalidOption, Subject::Kind, self.rule),
-            Rule::WholeNumber => {
+            Rule::KeyCount => Error::bad_input(Code::InvalidOption, Subject::Keys, self.rule),
+            Rule::WholeNumber | Rule::OtherSlot => {
                 Error::bad_number(Code::InvalidOption, Subject::Slot, self.rule, given, (0, self.number.unwrap_or(0).into()))
             }
             Rule::IdRange => Error::bad_number(Code::InvalidId, Subject::Id, self.rule, given, (0, max)),

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::block;
 use super::key::Key;
-use super::opened::Opened;
+use super::ring::Ring;
 use crate::error::Result;
 use crate::layout::Layout;
 
@@ -25,26 +25,43 @@ use crate::layout::Layout;
 /// use frazil::Layout;
 /// use frazil::public::{Key, Sealed};
 /// let layout = Layout::named("default")?;
-/// let key = Key::from_bytes(core::array::from_fn(|at| at as u8));
-/// let users = Sealed::new(&key, "user", &layout)?;
+/// let keys = [Key::from_bytes(core::array::from_fn(|at| at as u8))?];
+/// let users = Sealed::new(&keys, "user", &layout)?;
 /// let text = users.encode(382_138_004_275_228_672)?;
 /// assert_eq!(text.len(), Sealed::WIDTH);
 /// assert_eq!(users.decode(&text)?, 382_138_004_275_228_672);
-/// assert!(Sealed::new(&key, "org", &layout)?.decode(&text).is_err());
+/// assert!(Sealed::new(&keys, "org", &layout)?.decode(&text).is_err());
 /// # Ok::<(), frazil::Error>(())
 /// ```
-pub struct Sealed(Opened);
+pub struct Sealed(Ring);
 
 impl Sealed {
     /// How many characters a text has.
     pub const WIDTH: usize = block::WIDTH;
 
-    /// The texts of a kind of IDs.
+    /// The texts of a kind of IDs. The first key encodes, and each decodes.
     ///
     /// # Errors
-    /// `INVALID_OPTION` for a kind that [`Key::derive`] refuses.
-    pub fn new(key: &Key, kind: &str, layout: &Layout) -> Result<Self> {
-        Opened::new(key, kind.as_bytes(), layout.max_id(), None).map(Self).map_err(|refusal| refusal.of(0, 0))
+    /// `INVALID_OPTION` for a kind that [`Key::derive`] refuses, and unless there are 1 to 16 keys, all different.
+    ///
+    /// If keys are exchanged, the old ones come after the new one:
+    ///
+    /// ```
+    /// use frazil::Layout;
+    /// use frazil::public::{Key, Sealed};
+    /// let layout = Layout::named("default")?;
+    /// let [old, new] = [1, 2].map(|first| Key::from_bytes(core::array::from_fn(|at| first + at as u8)));
+    /// let [old, new] = [[old?], [new?]];
+    /// let text = Sealed::new(&old, "user", &layout)?.encode(7)?;
+    /// assert!(Sealed::new(&new, "user", &layout)?.decode(&text).is_err());
+    /// let both = [new, old].concat();
+    /// assert_eq!(Sealed::new(&both, "user", &layout)?.decode(&text)?, 7);
+    /// let twice = Sealed::new(&[&both[..], &both[..1]].concat(), "user", &layout).err().unwrap();
+    /// assert_eq!(twice.to_string(), "INVALID_OPTION: key must differ from the other keys");
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn new(keys: &[Key], kind: &str, layout: &Layout) -> Result<Self> {
+        Ring::new(keys, |key| (None, key), kind, layout).map(Self)
     }
 
     /// The text of an ID.
@@ -66,23 +83,9 @@ impl Sealed {
     /// The ID of a text.
     ///
     /// # Errors
-    /// `INVALID_TEXT` for anything that [`encode`](Self::encode) does not return for an ID of the layout: with the position of the first
-    /// wrong byte, if there are not exactly 22 digits.
-    ///
-    /// If keys are exchanged, encode with the new one, and decode with each:
-    ///
-    /// ```
-    /// use frazil::Layout;
-    /// use frazil::public::{Key, Sealed};
-    /// let layout = Layout::named("default")?;
-    /// let [new, old] = [[2; 16], [1; 16]].map(|bytes| Sealed::new(&Key::from_bytes(bytes), "user", &layout));
-    /// let keys = [new?, old?];
-    /// let text = keys[1].encode(7)?;
-    /// assert!(keys[0].decode(&text).is_err());
-    /// assert_eq!(keys.iter().find_map(|key| key.decode(&text).ok()), Some(7));
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
+    /// `INVALID_TEXT` for anything that [`encode`](Self::encode) does not return with one of the keys for an ID of the layout: with the
+    /// position of the first wrong byte, if there are not exactly 22 digits.
     pub fn decode(&self, text: &str) -> Result<u64> {
-        self.0.decode_text(text)
+        self.0.decode(text, Self::WIDTH)
     }
 }

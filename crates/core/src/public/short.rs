@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::key::Key;
 use super::network;
-use super::opened::Opened;
+use super::ring::Ring;
 use crate::error::Result;
 use crate::layout::Layout;
 
@@ -26,25 +26,25 @@ use crate::layout::Layout;
 /// ```
 /// use frazil::Layout;
 /// use frazil::public::{Key, Short};
-/// let orders = Short::new(&Key::from_bytes([1; 16]), "order", &Layout::named("default")?, 0)?;
+/// let key = Key::from_bytes(core::array::from_fn(|at| at as u8))?;
+/// let orders = Short::new(&[(0, key)], "order", &Layout::named("default")?)?;
 /// let text = orders.encode(382_138_004_275_228_672)?;
 /// assert_eq!(text.len(), Short::WIDTH);
 /// assert_eq!(orders.decode(&text)?, 382_138_004_275_228_672);
 /// # Ok::<(), frazil::Error>(())
 /// ```
-pub struct Short(Opened);
+pub struct Short(Ring);
 
 impl Short {
     /// How many characters a text has.
     pub const WIDTH: usize = network::WIDTH;
 
-    /// The texts of a kind of IDs. `slot`: 0 to 4, in layouts of 64 bits 0 or 1.
+    /// The texts of a kind of IDs. The first key encodes, and each decodes the texts of its slot: 0 to 4, in layouts of 64 bits 0 or 1.
     ///
     /// # Errors
-    /// `INVALID_OPTION` for a kind that [`Key::derive`] refuses, and for another slot.
-    pub fn new(key: &Key, kind: &str, layout: &Layout, slot: u32) -> Result<Self> {
-        let opened = Opened::new(key, kind.as_bytes(), layout.max_id(), Some(slot));
-        opened.map(Self).map_err(|refusal| refusal.of(slot.into(), 0))
+    /// `INVALID_OPTION` for a kind that [`Key::derive`] refuses, for another slot, without a key, and unless all slots and keys differ.
+    pub fn new(keys: &[(u32, Key)], kind: &str, layout: &Layout) -> Result<Self> {
+        Ring::new(keys, |(slot, key)| (Some(*slot), key), kind, layout).map(Self)
     }
 
     /// The text of an ID.
@@ -66,9 +66,9 @@ impl Short {
     /// The ID of a text.
     ///
     /// # Errors
-    /// `INVALID_TEXT` if the text has not exactly 11 digits, with the position of the first wrong byte; if it has another slot; and if its
+    /// `INVALID_TEXT` if the text has not exactly 11 digits, with the position of the first wrong byte; if no key has its slot; and if its
     /// number is no ID of the layout.
     pub fn decode(&self, text: &str) -> Result<u64> {
-        self.0.decode_text(text)
+        self.0.decode(text, Self::WIDTH)
     }
 }

@@ -33,10 +33,6 @@ export enum PackageRule {
   WINDOW_MAX = "must be at most {max}, the longest window of the scope\nThe scope has it from init({ windowMaxMs }).",
   A_LAYOUT = "must be a layout, or the name of one",
   PUBLIC_FORM = 'must be "sealed" or "short"',
-  KEYS = "must be a list of at least one key\nMake one: npx frazil key new.",
-  KEY_FILLED = "must be random, and all its bytes are equal\nWas it never filled? Make a key: npx frazil key new.",
-  OTHER_KEY = "must differ from the other keys",
   SLOT_KEY = "must be { slot, key }",
-  OTHER_SLOT = "must differ from the slots of the other keys",
   SAME_GRANT = "must be that of the request",
 }

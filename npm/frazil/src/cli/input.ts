@@ -33,6 +33,8 @@ export interface Reader {
   readonly example: string;
   /** What it reads (default: an ID). */
   readonly reads?: string;
+  /** Refuses a first line that is none of those. */
+  readonly checkFirst?: (line: string) => void;
 }
 
 /** Whether the IDs are the lines of standard input: for `-`, and for no argument at the end of a pipe. */
@@ -125,7 +127,7 @@ export async function answerLines(
   process.stdin.setEncoding(encoding);
   for await (const some of linesOf(process.stdin, rows && MAX_ROW)) {
     for (const line of some) {
-      lines++;
+      if (lines++ === 0 && rows === undefined) reader.checkFirst?.(cut(line));
       collect(() => answerLine(line));
     }
     await flush();

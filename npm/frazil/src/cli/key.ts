@@ -2,7 +2,7 @@
 import { getRandomValues } from "node:crypto";
 import { show } from "../base/errors.js";
 import { hintOf } from "../base/option-keys.js";
-import { keyFacts } from "../public/index.js";
+import { keyFacts } from "../public/facts.js";
 import type { Command } from "./command.js";
 import type { Flags } from "./flags.js";
 import { KEY_FLAGS, keysOf, warnIfOthersRead } from "./keys.js";

@@ -4,7 +4,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { FrazilError } from "frazil";
-import { keyFacts } from "../public/index.js";
+import { keyFacts } from "../public/facts.js";
 import type { Flags } from "./flags.js";
 import { quoted } from "./hints.js";
 import type { Reader } from "./input.js";

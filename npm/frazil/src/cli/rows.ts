@@ -39,8 +39,12 @@ function separatorOf(row: string): string {
   return bare.includes("\t") ? "\t" : bare.includes(";") && !bare.includes(",") ? ";" : ",";
 }
 
-/** The text of a cell, without blanks and quotes around it. */
-const textOf = (cell: string): string => unquoted(Buffer.from(cell, "latin1").toString().trim());
+/** The text of a cell, without blanks, the mark of UTF-8, and quotes around it. */
+const textOf = (cell: string): string => unquoted(cell.trim());
+const textOfBytes = (cell: string): string => textOf(Buffer.from(cell, "latin1").toString());
+
+/** The names in a first row, which is text. */
+export const columnsOf = (row: string): string[] => (cellsOf(row, separatorOf(row)) ?? []).map(textOf);
 
 export class Rows {
   /** The name of the column, which the first row has, or its number from 1. */
@@ -82,7 +86,7 @@ export class Rows {
     }
     const cell = cells[this.#at];
     if (cell === undefined) throw rowError(`must have a column ${this.#at + 1}, and has ${cells.length}`);
-    const text = textOf(cell);
+    const text = textOfBytes(cell);
     if (text === "") return row;
     const answered = answer(text);
     cells[this.#at] = cell.replace(text, () => answered);
@@ -96,8 +100,7 @@ export class Rows {
 
   /** The index of the column in the first row. */
   #find(cells: readonly string[]): number {
-    // Blanks at the ends include the mark of UTF-8.
-    const names = cells.map(textOf);
+    const names = cells.map(textOfBytes);
     const name = shownArgument(this.#column);
     const at = names.indexOf(this.#column);
     if (at < 0) {

@@ -1,18 +1,36 @@
 /** `npx frazil seal` and `npx frazil open`: sealed texts of IDs, and back. */
 import { DecodeError } from "frazil";
-import { show } from "../base/errors.js";
+import { show, showName } from "../base/errors.js";
 import { type PublicIds, publicIds } from "../public/index.js";
 import { layoutOf } from "./chosen-layout.js";
 import type { Command } from "./command.js";
 import type { FlagName, Flags } from "./flags.js";
 import { tryRead, withoutN } from "./forms.js";
+import { commandLineOf } from "./hints.js";
 import { answerArguments, answerLines, type Reader, readsLines } from "./input.js";
 import { KEY_FLAGS, keysOf } from "./keys.js";
-import { Rows } from "./rows.js";
+import { columnsOf, Rows } from "./rows.js";
 import { UsageError } from "./usage-error.js";
 
 const SEAL = { command: "seal", example: "seal 382138004275228672 --kind usr --key-file id.key" };
 const OPEN = { command: "open", example: "open usr_0LrCR3y82ZiHd1GYZNR3XN --key-file id.key", reads: "a text" };
+
+/** The most columns that an error names. */
+const MAX_SHOWN = 12;
+
+/** A name, in quotes if it would look like more than one. */
+const shownColumn = (name: string): string => (/^\S+$/.test(name) ? showName(name) : show(name));
+
+/** Refuses a first line of several columns, of which none was named. */
+function refuseRows({ command, reads = "an ID" }: Reader, flags: Flags, line: string): void {
+  const columns = columnsOf(line.trim());
+  if (columns.length < 2) return;
+  const names = columns.slice(0, MAX_SHOWN).map(shownColumn).join(", ");
+  const more = columns.length > MAX_SHOWN ? ", …" : "";
+  throw new UsageError(
+    `${command} reads ${reads} a line, and the first line has ${columns.length} columns: ${names}${more}\nName one, or give its number: ${commandLineOf(command, flags, "--column NAME < FILE")}`,
+  );
+}
 
 /** Answers the arguments, or the lines or a column of standard input. */
 function answers(
@@ -24,7 +42,8 @@ function answers(
 ): Promise<number> {
   const { column } = flags;
   const rows = column === undefined ? undefined : new Rows(column);
-  if (readsLines(reader, flags, texts)) return answerLines(reader, texts.length > 0, answer, rows);
+  const checkFirst = (line: string) => refuseRows(reader, flags, line);
+  if (readsLines(reader, flags, texts)) return answerLines({ ...reader, checkFirst }, texts.length > 0, answer, rows);
   if (rows !== undefined)
     throw new UsageError("--column is for standard input\nGive a file: < FILE, instead of arguments.");
   return answerArguments(texts, answer, hintOf);

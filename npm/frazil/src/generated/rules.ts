@@ -60,5 +60,9 @@ export enum Rule {
   KEY_CHECKSUM = "must have the checksum of its digits\nWas a character lost or changed?",
   KIND_SYNTAX = "must have 1 to 63 of a-z and _, with a letter at each end",
   SEALED_TEXT = "must be made with a key of {kind}, for this layout\nTexts open only as long as their key is kept.",
-  SHORT_SLOT = "must have the slot {max}\nEach slot has its own key.",
+  SHORT_SLOT = "must have the slot of a key\nEach slot has its own key.",
+  KEY_FILLED = "must be random, and all its bytes are equal\nWas it never filled? Make a key: npx frazil key new.",
+  KEY_COUNT = "must be a list of 1 to 16 keys\nMake a key: npx frazil key new.",
+  OTHER_KEY = "must differ from the other keys",
+  OTHER_SLOT = "must differ from the other slots",
 }

@@ -1,5 +1,5 @@
 /**
- * The core's rules of public IDs: a WebAssembly module of their own, which has one frame and no other state. What a key became is bytes,
+ * The core's rules of public IDs: a WebAssembly module of their own, which has one frame and no other state. What keys became is bytes,
  * which JavaScript keeps, and which the frame holds during a call (`crates/core/src/abi/public.rs`).
  *
  * * **No user code runs during a call**, so that all objects of a program can share the frame.
@@ -11,20 +11,20 @@ import { wasmUnavailable } from "../core/binding/wasm.js";
 import { Place } from "../generated/public.js";
 import type { Exports } from "./exports.js";
 
-/** What a key became, for one kind, form and layout. Secret. */
+/** What the keys of a list became, for one kind, form and layout, after their count. Secret. */
 export type Opened = BigUint64Array;
 
 /** An instance with views of its frame. Its memory never grows. */
 interface Core {
   readonly exports: Exports;
-  /** An ID; after a refusal the position in a text, or the last slot. */
+  /** An ID, or the fingerprint of a key; after a refusal the position in a text, or the last slot. */
   readonly id: BigUint64Array;
   readonly text: Uint8Array;
   readonly opened: Opened;
 }
 
 let instance: Core | undefined;
-/** The key in the frame. */
+/** The keys in the frame. */
 let current: Opened | undefined;
 
 /** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
@@ -38,7 +38,7 @@ function connect(): Core {
       exports,
       id: new Ids(buffer, frame, 1),
       text: new Uint8Array(buffer, frame + Place.ID_BYTES, Place.TEXT_BYTES),
-      opened: new Ids(buffer, openedAt, exports.bytes() / 8),
+      opened: new Ids(buffer, openedAt, 1 + (Place.MAX_KEYS * Place.OPENED_BYTES) / 8),
     };
     return instance;
   } catch (error) {
@@ -58,46 +58,36 @@ export function core(): Core {
   return made;
 }
 
-/** The instance, with a key in its frame. */
-export function coreWith(key: Opened): Core {
+/** The instance, with these keys in its frame. */
+export function coreWith(keys: Opened): Core {
   const found = core();
-  if (current !== key) {
+  if (current !== keys) {
     current = undefined;
-    copyIds(key, 0, lengthOf(key), found.opened, 0);
-    current = key;
+    copyIds(keys, 0, lengthOf(keys), found.opened, 0);
+    current = keys;
   }
   return found;
 }
 
 /** Makes a call of the module, and returns its status. */
-export function call(make: (a: number, b: number, c: number, d: number) => number, a = 0, b = 0, c = 0, d = 0): number {
+export function call(make: (...given: number[]) => number, a = 0, b = 0, c = 0, d = 0, e = 0): number {
   isInside = true;
-  const status = make(a, b, c, d);
+  const status = make(a, b, c, d, e);
   isInside = false;
   return status;
 }
 
 /** Opens the key in the frame: see `PublicFrame::open`. Returns the status. */
-export function open(key: number, kind: number, bits: number, slot: number): number {
+export function open(key: number, kind: number, bits: number, slot: number, at: number): number {
   current = undefined;
-  return call(core().exports.open, key, kind, bits, slot);
+  return call(core().exports.open, key, kind, bits, slot, at);
 }
 
-/** A copy of what the key in the frame became. */
-export function takeOpened(): Opened {
+/** A copy of what so many keys in the frame became. */
+export function takeOpened(count: number): Opened {
   const { opened } = core();
-  const taken = new Ids(lengthOf(opened));
-  copyIds(opened, 0, lengthOf(opened), taken, 0);
+  const length = 1 + (count * Place.OPENED_BYTES) / 8;
+  const taken = new Ids(length);
+  copyIds(opened, 0, length, taken, 0);
   return taken;
-}
-
-/** Writes characters into the frame, and returns how many. More than fit are no text, kind or key. Other than ASCII becomes 0. */
-export function write(given: string, at: number, room: number): number {
-  const { text } = core();
-  const length = Math.min(given.length, room);
-  for (let index = 0; index < length; index++) {
-    const code = given.charCodeAt(index);
-    text[at + index] = code < 128 ? code : 0;
-  }
-  return length;
 }

@@ -2,8 +2,7 @@
 export interface Exports {
   readonly memory: WebAssembly.Memory;
   frame(): number;
-  bytes(): number;
-  open(key: number, kind: number, bits: number, slot: number): number;
+  open(key: number, kind: number, bits: number, slot: number, at: number): number;
   encode(): number;
   decode(length: number): number;
 }

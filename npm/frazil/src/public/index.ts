@@ -10,25 +10,16 @@
  * users.decode(text); // 1541815603606036480n
  * ```
  */
-import { bufferOf, isIdArray, lengthOf, offsetOf } from "../base/arrays.js";
-import {
-  configError,
-  DecodeError,
-  type ErrorDetails,
-  type FrazilError,
-  factOf,
-  isWhole,
-  refusal,
-} from "../base/errors.js";
+import { configError, DecodeError, type ErrorDetails, isWhole, refusal } from "../base/errors.js";
 import { checkKeys } from "../base/option-keys.js";
-import { ownOf, placeOf, putOwn } from "../base/own-properties.js";
+import { putOwn } from "../base/own-properties.js";
 import { PackageRule } from "../base/package-rules.js";
-import { withoutValue } from "../base/value-text.js";
-import { LAYOUT_BITS } from "../generated/layout-bits.js";
-import { Place, RULES } from "../generated/public.js";
+import { Place, RULES, Status } from "../generated/public.js";
 import { Rule } from "../generated/rules.js";
 import { type IdInput, type LayoutName, parseId } from "../layout/id.js";
-import { call, core, coreWith, type Opened, open, takeOpened, write } from "./core.js";
+import { bitsOf } from "../layout/width.js";
+import { call, core, coreWith, open, takeOpened } from "./core.js";
+import { fingerprintOf, hidden, refusalOf, write, writeKey, writeKind } from "./key.js";
 
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "../base/errors.js";
 export type { IdInput, LayoutName } from "../layout/id.js";
@@ -91,51 +82,6 @@ export interface PublicIds<K extends string = string, F extends "sealed" | "shor
   readonly decode: (text: string) => bigint;
 }
 
-/** What a key may be, in an error: never the key. */
-const described = (value: unknown): string =>
-  isIdArray(value, "Uint8Array")
-    ? `${lengthOf(value as Uint8Array)} bytes`
-    : value === null || value === undefined
-      ? `${value}`
-      : typeof value === "string" && value.length !== KEY_WIDTH
-        ? `a string of ${value.length} characters`
-        : typeof value === "object"
-          ? "an object"
-          : `a ${typeof value}`;
-
-const hidden = (field: string, value: unknown, rule: string): FrazilError =>
-  withoutValue("INVALID_OPTION", field, described(value), rule);
-
-const KEY_UNSET = "Is the environment variable set? Make a key: npx frazil key new.";
-/** How many characters a key has: in the frame, the fingerprint follows it. */
-const KEY_WIDTH = Place.FINGERPRINT_AT;
-const KEY_LENGTH = `A key has ${KEY_WIDTH} characters. Look for spaces, quotes and line ends.`;
-
-/** The rule of keys, with the hint for a value. */
-const keyRule = (key: unknown): string =>
-  key === undefined
-    ? `${factOf(Rule.KEY_TEXT)}\n${KEY_UNSET}`
-    : typeof key === "string" && key.length !== KEY_WIDTH
-      ? `${factOf(Rule.KEY_TEXT)}\n${KEY_LENGTH}`
-      : Rule.KEY_TEXT;
-
-function bitsOf(layout: LayoutName | LayoutFields): number {
-  const bits: unknown =
-    typeof layout === "string"
-      ? Object.hasOwn(LAYOUT_BITS, layout) && LAYOUT_BITS[layout]
-      : layout?.fields?.reduce?.((sum, field) => (isWhole(field?.bits, 1, 64) ? sum + field.bits : NaN), 0);
-  if (!isWhole(bits, 1, 64)) throw configError("INVALID_LAYOUT", "layout", layout, PackageRule.A_LAYOUT);
-  return bits;
-}
-
-/** The bytes of the frame from one place to before another, in hexadecimal. */
-function hexadecimal(from: number, end: number): string {
-  const { text } = core();
-  let digits = "";
-  for (let at = from; at < end; at++) digits += ((text[at] as number) + 256).toString(16).slice(1);
-  return digits;
-}
-
 /** Eleven characters of the frame. With listed arguments the call takes a third of the time of one with a spread array. */
 const eleven = (text: { readonly [at: number]: number }, at: number): string =>
   // biome-ignore format: a row for each few digits.
@@ -145,50 +91,20 @@ const eleven = (text: { readonly [at: number]: number }, at: number): string =>
     text[at + 8] as number, text[at + 9] as number, text[at + 10] as number,
   );
 
-/** Writes a key into the frame. Returns how `open` takes it; `undefined` if the value has no such type; -1 for equal bytes. */
-function writeKey(key: unknown): number | undefined {
-  // An empty text is written as a zero byte, which is no digit: a length of 0 stands for the bytes of a key.
-  if (typeof key === "string") return write(key || "\0", 0, Place.KIND_AT);
-  if (!isIdArray(key, "Uint8Array") || lengthOf(key as Uint8Array) !== 16) return undefined;
-  const bytes = new Uint8Array(bufferOf(key as Uint8Array), offsetOf(key as Uint8Array), 16);
-  const { text } = core();
-  let differing = 0;
-  for (let at = 0; at < 16; at++) {
-    text[at] = bytes[at] as number;
-    differing |= (bytes[at] as number) ^ (bytes[0] as number);
-  }
-  return differing ? 0 : -1;
-}
-
-/** Opens a key in the frame, for `read`, which finds there what the key became, and in `text` what else is known of it. It never throws. */
-function opening<T>(place: string, key: unknown, kind: unknown, bits: number, slot: unknown, read: () => T): T {
-  const field = slot === undefined ? place : `${place}.key`;
-  const length = writeKey(key);
-  const kindLength = typeof kind === "string" ? write(kind, Place.KIND_AT, Place.KIND_AT) : 0;
+/** Opens a key of a list, and returns its fingerprint. */
+function opening(at: number, isShort: boolean, { slot, key }: ShortKey, kind: unknown, bits: number): string {
+  const place = `keys[${at}]`;
+  const { text, id } = core();
+  const length = writeKey(text, key);
+  const kindLength = writeKind(text, kind);
   // Above the last slot for whatever is none, since the core decides which there are.
-  const number = slot === undefined ? -1 : isWhole(slot, 0, 255) ? slot : 255;
-  if (length === -1) throw hidden(field, key, PackageRule.KEY_FILLED);
-  const rule = length === undefined ? Rule.KEY_TEXT : RULES[open(length, kindLength, bits, number)];
-  if (rule === Rule.WHOLE_NUMBER) throw configError("INVALID_OPTION", `${place}.slot`, slot, rule, 0, core().id[0]);
-  if (rule === Rule.KIND_SYNTAX) throw configError("INVALID_OPTION", "kind", kind, rule);
-  if (rule) throw hidden(field, key, rule === Rule.KEY_TEXT ? keyRule(key) : rule);
-  const found = read();
-  const { text } = core();
-  for (let at = 0; at < Place.DERIVED_END; at++) text[at] = 0;
-  return found;
+  const number = isShort ? (isWhole(slot, 0, 255) ? slot : 255) : -1;
+  const status = length === undefined ? Status.KEY_TEXT : open(length, kindLength, bits, number, at);
+  if (status === Status.WHOLE_NUMBER || status === Status.OTHER_SLOT)
+    throw configError("INVALID_OPTION", `${place}.slot`, slot, RULES[status] as Rule, 0, id[0]);
+  if (status) throw refusalOf(status, isShort ? `${place}.key` : place, key, kind);
+  return fingerprintOf(id);
 }
-
-/** What the command line prints of a key. @internal */
-export const keyFacts = (
-  key: PublicKey,
-  kind = "kind",
-  form = "sealed",
-): { fingerprint: string; derived: string; text: string } =>
-  opening("key", key, kind, 63, form === "short" ? 0 : undefined, () => ({
-    fingerprint: hexadecimal(Place.FINGERPRINT_AT, Place.DERIVED_AT),
-    derived: hexadecimal(Place.DERIVED_AT, Place.DERIVED_END),
-    text: String.fromCharCode(...core().text.subarray(0, KEY_WIDTH)),
-  }));
 
 /**
  * Texts of the IDs of one kind.
@@ -205,31 +121,30 @@ export function publicIds(options: SealedOptions | ShortOptions): PublicIds {
   const isShort = form === "short";
   if (!isShort && form !== "sealed") throw configError("INVALID_OPTION", "form", form, PackageRule.PUBLIC_FORM);
   const bits = bitsOf(layout);
+  if (!bits) throw configError("INVALID_LAYOUT", "layout", layout, PackageRule.A_LAYOUT);
   const count: unknown = Array.isArray(keys) && keys.length;
-  if (!isWhole(count, 1, 2 ** 32)) throw hidden("keys", keys, PackageRule.KEYS);
-  const [opened, fingerprints, slots]: [Opened[], string[], unknown[]] = [[], [], []];
+  if (!isWhole(count, 1, Place.MAX_KEYS)) throw hidden("keys", keys, Rule.KEY_COUNT);
+  const entries: ShortKey[] = [];
   for (let at = 0; at < count; at++) {
-    const given: unknown = keys[at];
+    const entry = keys[at] as ShortKey;
     const field = `keys[${at}]`;
-    const { slot, key } = (isShort ? ownOf(given as ShortKey) : { slot: undefined, key: given }) as ShortKey;
-    if (isShort && slot === undefined) throw hidden(field, given, PackageRule.SLOT_KEY);
-    if (isShort && placeOf(slots, slot) >= 0)
-      throw configError("INVALID_OPTION", `${field}.slot`, slot, PackageRule.OTHER_SLOT);
-    if (isShort) checkKeys("INVALID_OPTION", field, given as ShortKey, "slot, key");
-    putOwn(slots, at, slot);
-    const fingerprint = opening(field, key, kind, bits, slot, () => {
-      putOwn(opened, at, takeOpened());
-      return hexadecimal(Place.FINGERPRINT_AT, Place.DERIVED_AT);
-    });
-    if (placeOf(fingerprints, fingerprint) >= 0) throw hidden(field, key, PackageRule.OTHER_KEY);
-    putOwn(fingerprints, at, fingerprint);
+    if (isShort && !Object.hasOwn(Object(entry), "slot")) throw hidden(field, entry, PackageRule.SLOT_KEY);
+    // Own properties, and each is read once.
+    putOwn(
+      entries,
+      at,
+      isShort ? checkKeys("INVALID_OPTION", field, entry, "slot, key") : { slot: 0, key: entry as never },
+    );
   }
+  // No code of the caller runs from here on, since the frame has the keys so far.
+  const fingerprints: string[] = [];
+  for (let at = 0; at < count; at++)
+    putOwn(fingerprints, at, opening(at, isShort, entries[at] as ShortKey, kind, bits));
+  const opened = takeOpened(count);
   const range = { maxId: 2n ** BigInt(bits) - 1n };
-  const first = opened[0] as Opened;
-  /** The rule of a text that another key may open. */
-  const elsewhere = isShort ? Rule.SHORT_SLOT : Rule.SEALED_TEXT;
-  const refuse = (text: unknown, rule: string, max?: unknown, details?: ErrorDetails) =>
-    refusal(DecodeError, "INVALID_TEXT", "text", text, rule, 0, max, details);
+  const width = isShort ? Place.SHORT_WIDTH : Place.SEALED_WIDTH;
+  const refuse = (text: unknown, rule: string, details?: ErrorDetails) =>
+    refusal(DecodeError, "INVALID_TEXT", "text", text, rule, 0, width, details);
 
   return Object.freeze({
     kind,
@@ -238,7 +153,7 @@ export function publicIds(options: SealedOptions | ShortOptions): PublicIds {
     fingerprints: Object.freeze(fingerprints),
     encode(id: IdInput): string {
       const number = parseId(range, id);
-      const { exports, id: ids, text } = coreWith(first);
+      const { exports, id: ids, text } = coreWith(opened);
       ids[0] = number;
       // The frame has a key, and the ID is in its range: otherwise it writes nothing, and still has another text.
       if (call(exports.encode)) throw hidden("keys", undefined, Rule.KEY_TEXT);
@@ -246,15 +161,13 @@ export function publicIds(options: SealedOptions | ShortOptions): PublicIds {
     },
     decode(text: string): bigint {
       if (typeof text !== "string") throw refuse(text, PackageRule.TEXT_STRING);
-      const length = write(text, 0, Place.KIND_AT);
-      let rule: Rule | undefined = elsewhere;
-      for (let at = 0; at < count && rule === elsewhere; at++)
-        rule = RULES[call(coreWith(opened[at] as Opened).exports.decode, length)];
-      const found = core().id[0] as bigint;
+      const { exports, id, text: room } = coreWith(opened);
+      const rule = RULES[call(exports.decode, write(room, text, 0))];
+      const found = id[0] as bigint;
       if (!rule) return found;
-      if (rule === Rule.SHORT_SLOT) throw refuse(text, rule, slots.join(" or "));
-      if (rule === Rule.SEALED_TEXT) throw refuse(text, rule.replace("{kind}", `the kind "${kind}"`));
-      throw refuse(text, rule, isShort ? Place.SHORT_WIDTH : Place.SEALED_WIDTH, { position: Number(found) });
+      // Without a position, the number is larger than any text.
+      const said = rule.replace("{kind}", `the kind "${kind}"`);
+      throw refuse(text, said, found < Place.TEXT_BYTES ? { position: Number(found) } : undefined);
     },
   });
 }

@@ -25,9 +25,6 @@ export { type NextSqlOptions, nextSql } from "./next.js";
 /** The dialects of SQL. */
 export type SqlDialect = keyof typeof DIALECTS;
 
-/** The dialects of `sqlFor`. @internal */
-export const SQL_DIALECTS = Object.keys(DIALECTS) as SqlDialect[];
-
 /** Partitions of a table by the time of the IDs in its column `id`. */
 export interface SqlPartitions {
   readonly table: string;
@@ -69,7 +66,7 @@ function checkedLayout(input: LayoutInput, name: SqlDialect, { isSigned }: Diale
 function dialectOf(name: unknown): [SqlDialect, Dialect] {
   if (typeof name === "string" && Object.hasOwn(DIALECTS, name))
     return [name as SqlDialect, DIALECTS[name as SqlDialect]];
-  const list = SQL_DIALECTS.join(", ");
+  const list = Object.keys(DIALECTS).join(", ");
   const hint = typeof name === "string" ? hintOf(name.toLowerCase(), list) : `Use one of ${list}.`;
   throw configError("INVALID_ARGUMENT", "dialect", name, `must be the name of a dialect\n${hint}`);
 }

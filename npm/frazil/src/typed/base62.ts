@@ -17,9 +17,5 @@ const textOf = (id: bigint, count: number): string =>
 /** Always 11 digits. `decode` takes nothing else. @internal */
 export const base62: Codec = {
   encode: (id) => textOf(id, 11),
-  decode(text) {
-    let id = 0n;
-    for (const digit of text) id = id * 62n + BigInt(DIGITS.indexOf(digit));
-    return id;
-  },
+  decode: (text) => [...text].reduce((id, digit) => id * 62n + BigInt(DIGITS.indexOf(digit)), 0n),
 };

@@ -11,8 +11,8 @@
  * ```
  */
 import { ConfigError, DecodeError, type ErrorCode, type FrazilError, show } from "../base/errors.js";
-import { LAYOUT_BITS } from "../generated/layout-bits.js";
 import type { Id, IdInput, LayoutName } from "../layout/id.js";
+import { bitsOf } from "../layout/width.js";
 import type { FixedForm } from "../text/index.js";
 import { base62, type Codec } from "./base62.js";
 
@@ -271,10 +271,8 @@ function reader<Text extends string, T>(pattern: string, read: (text: string) =>
 /** The largest ID of an option: of a layout, or of what has one. */
 function maxIdOf([field, given]: [string, { readonly layout?: unknown } | LayoutName | undefined]): bigint[] {
   if (given === undefined) return [];
-  const layout = ((given as IdSource | null)?.layout ?? given) as LayoutName | LayoutFields;
-  const bits =
-    typeof layout === "string" ? LAYOUT_BITS[layout] : layout?.fields?.reduce?.((sum, field) => sum + field?.bits, 0);
-  check(Number.isInteger(bits) && bits > 0 && bits < 65, field, given, "must be or have a layout", "INVALID_LAYOUT");
+  const bits = bitsOf((given as IdSource | null)?.layout ?? given);
+  check(bits, field, given, "must be or have a layout", "INVALID_LAYOUT");
   return [2n ** BigInt(bits) - 1n];
 }
 
@@ -307,7 +305,7 @@ export function defineId(prefix: string, options: IdOptions = {}): IdMaker {
     "must be of frazil/text, without _ or public",
   );
   check(!sealed || sealed.kind === prefix, "public.kind", sealed?.kind, `must be ${prefix}`);
-  check(!sealed || sealed.form === "sealed", "public", sealed, "must be sealed");
+  check(!sealed || sealed.form === "sealed", "public.form", sealed?.form, "must be sealed");
   const codec: Codec = sealed ?? form ?? base62;
   const digits = form ? form.alphabet.replace(/[\]\\^-]/g, "\\$&") : "0-9A-Za-z";
   const head = `${prefix}_` as const;

@@ -6,6 +6,11 @@ declare module "*/public.wasm" {
   export default text;
 }
 
+declare module "*/keys.wasm" {
+  const text: string;
+  export default text;
+}
+
 declare module "*/workerd-public-wasm.mjs" {
   const wasm: import("../../core/binding/wasm.js").ImportedModule<import("../exports.js").Exports>;
   export default wasm;
