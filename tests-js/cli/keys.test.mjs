@@ -169,7 +169,15 @@ test("a key that is given as an argument, or in the place of an ID, is not shown
       const { stdout, stderr } = await frazil(args);
       assert.doesNotMatch(stdout + stderr, new RegExp(key.slice(10, 18)), args.join(" "));
     }
-  const told = await frazil(["seal", "5", "--kind", "usr", "--key-file", text]);
-  assert.match(told.stderr, /a key was given as an argument, .*\nhint: Make a new one: npx frazil key new/);
-  assert.equal(told.code, 2);
+});
+
+test("a key that is given in the place of its file is told to be seen by others, and a file of such a name is none", async () => {
+  const [{ text }] = vectors.keys;
+  for (const given of [text, `ID_KEY=${text}`, text.toUpperCase(), text.slice(0, -5)]) {
+    const told = await frazil(["seal", "5", "--kind", "usr", "--key-file", given]);
+    assert.match(told.stderr, /a key was given as an argument, .*\nhint: Make a new one: npx frazil key new/);
+    assert.equal(told.code, 2);
+  }
+  const file = keyFile("frazilkey_production", text);
+  assert.equal((await frazil(["key", "fingerprint", "--key-file", file])).code, 0);
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { folder, frazil, groupsOf, vectors } from "./cli.mjs";
+import { folder, frazil, groupsOf, shell, vectors } from "./cli.mjs";
 
 for (const { name, text } of vectors.keys) writeFileSync(join(folder, `${name}.key`), `${text}\n`, { mode: 0o600 });
 
@@ -117,6 +117,12 @@ test("--column replaces one column of CSV or of columns between tabs, and nothin
     ["user", `note,user\n"of two\n\nlines, ""x""",${text}\n`, `note,user\n"of two\n\nlines, ""x""",${ID}\n`],
     ["3", `\t"a\t${text}\tb,c\n`, `\t"a\t${ID}\tb,c\n`],
     ["1", `${text},5" pipe,"a"b\n${text},,\n`, `${ID},5" pipe,"a"b\n${ID},,\n`],
+    // The separator is the one outside quotes, with which a cell begins.
+    ["1", `${text},"a\tb;c"\n`, `${ID},"a\tb;c"\n`],
+    ["2", `"Doe, ""J""";${text}\n`, `"Doe, ""J""";${ID}\n`],
+    ["user", `"name, first";user\nx;${text}\n`, `"name, first";user\nx;${ID}\n`],
+    ["2", `5"\t${text}\t6"\n`, `5"\t${ID}\t6"\n`],
+    ["user", `note\tuser\n\t\nx\t${text}\n`, `note\tuser\n\t\nx\t${ID}\n`],
     ["user", "user,note\n", "user,note\n"],
     ["user", "", ""],
   ])
@@ -125,6 +131,22 @@ test("--column replaces one column of CSV or of columns between tabs, and nothin
     await printed(["seal", "--kind", "usr", ...KEY, "--column", "id", "-"], `id,x\n${ID},1\n`),
     `id,x\n${TEXT},1\n`,
   );
+});
+
+test("--column keeps the bytes of the other columns in any encoding, and names in UTF-8 are found", async () => {
+  // Of windows-1252, UTF-8, Shift JIS, and of no text.
+  const notes = ["M\\xfcller", "M\\xc3\\xbcller\\xc2\\xa0", "\\x83\\x5c", "\\x00\\xff\\xed\\xa0\\x80"];
+  for (const note of notes) {
+    const row = (cell) => `printf '\\xef\\xbb\\xbfna\\xc3\\xafve,note\\n${cell},${note}\\n'`;
+    const [opened, wanted] = [`frazil open --key-file id.key --column naïve`, "od -An -tx1"];
+    const { stdout, stderr } = await shell(`${row(`usr_${TEXT}`)} | ${opened} | ${wanted}; ${row(ID)} | ${wanted}`);
+    assert.equal(stderr, "");
+    const [half, rest] = [stdout.slice(0, stdout.length / 2), stdout.slice(stdout.length / 2)];
+    assert.equal(half, rest, note);
+  }
+  const { stdout, stderr } = await frazil([...OPEN, "--column", "1"], { input: "usr_naïve\n" });
+  assert.equal(stdout, "");
+  assert.match(stderr, /got "naïve"/);
 });
 
 test("--column reports rows without the column or with a wrong text, and answers the others", async () => {
@@ -178,7 +200,7 @@ test("--column keeps long rows whole, and a row that does not end does not fill 
     const env = { NODE_OPTIONS: "--max-old-space-size=32" };
     const { stdout, stderr, code } = await frazil([...OPEN, "--column", "1"], { input: endless(), env });
     assert.deepEqual([stdout.endsWith(`${ID},z\n`), code], [true, 1]);
-    assert.match(stderr, /INVALID_TEXT: row must have at most 65536 characters/);
+    assert.match(stderr, /INVALID_TEXT: row must have at most 65536 bytes/);
   }
 });
 
@@ -187,6 +209,7 @@ test("a first row without the column ends the command with its names", async () 
     ["id,users,note", /the first row has no column user\nhint: Did you mean "users"\?/],
     ["a,b", /the first row has no column user\nhint: Use one of a, b\./],
     ["user,user", /the first row has user twice/],
+    [[..."abcdefgh", "x".repeat(99)].join(), /\nhint: Use one of a, b, c, d, e, f, g, h, …\.\n/],
   ]) {
     const { stdout, stderr, code } = await frazil([...OPEN, "--column", "user"], { input: `${header}\n1,2,3\n` });
     assert.deepEqual([stdout, code], ["", 2]);

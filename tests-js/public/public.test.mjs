@@ -472,18 +472,31 @@ test("nothing of a key stays in the memory of the module", async () => {
     WebAssembly.Instance = class extends Instance { constructor(module) { super(module); made.push(this); } };
     const { publicIds } = await import("frazil/public");
     const bytes = Buffer.from([${bytes}]);
+    const secrets = [bytes, ${JSON.stringify(key.slice(10, 32))}, Buffer.from("2f7e3fbae4a06e22cd9899feeaa0c742", "hex")];
+    const has = () => secrets.map((secret) => Buffer.from(made[0].exports.memory.buffer).includes(secret));
     const found = [];
     for (const key of [${JSON.stringify(key)}, bytes])
-      for (const more of [{ keys: [key] }, { form: "short", keys: [{ slot: 0, key }] }]) {
-        publicIds({ kind: "user", ...more });
-        found.push(Buffer.from(made[0].exports.memory.buffer).includes(bytes));
+      for (const more of [
+        { keys: [key] },
+        { keys: [key, key] },
+        { keys: [key, new Uint8Array(16)] },
+        { keys: [key], kind: "User" },
+        { form: "short", keys: [{ slot: 0, key }] },
+        { form: "short", keys: [{ slot: 9, key }] },
+        { form: "short", keys: [{ slot: 0, key }, { slot: 1, key }] },
+      ]) {
+        try { publicIds({ kind: "user", ...more }); } catch {}
+        found.push(...has());
       }
-    // The checker finds a key.
-    new Uint8Array(made[0].exports.memory.buffer).set(bytes, 99);
-    found.push(Buffer.from(made[0].exports.memory.buffer).includes(bytes));
+    // The checker finds a key in each of its forms.
+    const text = new Uint8Array(made[0].exports.memory.buffer);
+    for (const secret of secrets) { text.set(Buffer.from(secret), 99); found.push(has().filter(Boolean).length); }
     process.stdout.write(JSON.stringify(found));
   `;
-  assert.deepEqual(await inNewProcess(script), [false, false, false, false, true]);
+  const found = await inNewProcess(script);
+  assert.deepEqual(found.splice(-3), [1, 1, 1]);
+  assert.equal(found.length, 42);
+  assert.ok(!found.includes(true), `${found}`);
 });
 
 test("what the module refuses to write is no text", async () => {
@@ -499,28 +512,41 @@ test("what the module refuses to write is no text", async () => {
   assert.deepEqual([code, field], ["INVALID_OPTION", "keys"]);
 });
 
-test("a key that was given in the wrong place does not show", () => {
-  for (const call of [
-    () => publicIds(of({ kind: key })),
-    () => publicIds(of({ layout: key })),
-    () => publicIds(of({ form: key })),
-    () => publicIds(short({ slot: key, key })),
-    () => users.decode(key),
-    () => orders.decode(`"${key}"`),
-    () => orders.decode("x".repeat(40) + key),
-    () => publicIds({ ...of({}), [key]: 1 }),
-    () => publicIds(key),
-    () => defineId(key),
-    () => defineId("usr", { public: key }),
-    () => defineId("usr", { layout: key }),
-    () => defineId("usr", { [key]: 1 }),
-    () => defineId("usr").parse(key),
-    () => Layout.named(key),
-    () => Layout.named("default").parse(key),
-    () => new Snowflake({ node: key }),
-  ]) {
-    const error = errorOf(call);
-    assert.ok(!leaks(error), shownBy(error));
-    assert.notEqual(typeof error.value, "string");
-  }
-});
+const WRONG_PLACES = [
+  (key) => publicIds(of({ kind: key })),
+  (key) => publicIds(of({ layout: key })),
+  (key) => publicIds(of({ form: key })),
+  (key) => publicIds(short({ slot: key, key })),
+  (key) => users.decode(key),
+  (key) => orders.decode(`"${key}"`),
+  (key) => orders.decode("x".repeat(40) + key),
+  (key) => publicIds({ ...of({}), [key]: 1 }),
+  (key) => publicIds(key),
+  (key) => defineId(key),
+  (key) => defineId("usr", { public: key }),
+  (key) => defineId("usr", { layout: key }),
+  (key) => defineId("usr", { [key]: 1 }),
+  (key) => defineId("usr").parse(key),
+  (key) => Layout.named(key),
+  (key) => Layout.named("default").parse(key),
+  (key) => new Snowflake({ node: key }),
+];
+for (const [how, given] of [
+  ["as it is", key],
+  // Of which a search for the case of each letter finds the key.
+  ["in capitals", key.toUpperCase()],
+  ["on two lines", key.replace(/.{24}/, "$&\r\n")],
+  ["with blanks", key.replace(/_/, "$& ").replace(/.{20}/, "$& ")],
+  ["with another one", `${key},${oldKey}`],
+]) {
+  test(`a key that was given in the wrong place does not show: ${how}`, () => {
+    const parts = given.match(/\w{9,}/g).flatMap((part) => part.replace(/^frazilkey_/i, "").match(/.{6}/g) ?? []);
+    assert.ok(parts.length >= 3);
+    for (const call of WRONG_PLACES) {
+      const error = errorOf(() => call(given));
+      const shown = shownBy(error);
+      assert.ok(!parts.some((part) => shown.includes(part)), shown);
+      assert.notEqual(typeof error.value, "string");
+    }
+  });
+}

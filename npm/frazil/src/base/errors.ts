@@ -175,15 +175,25 @@ export class DecodeError extends FrazilError {
 /** A text without what a terminal acts on or hides, such as U+009B and a zero-width space, and without ends of lines. @internal */
 export const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd");
 
-/** What a key of `frazil/public` has after its tag, also where a text is cut. No message has it. @internal */
-export const KEY: RegExp = /(?<=frazilkey_)\w+/g;
+/**
+ * What follows the tag of a key of `frazil/public`: the key, also in part, on two lines, or in capitals, whose case a search finds by the
+ * checksum. No message has it. @internal
+ */
+export const KEY: RegExp = /(?<=frazilkey_).+/is;
 
 /**
  * The first 64 characters of a text from outside, in quotes. They are in its first 130 units. Of a text of 10 MB the expression would
  * overflow the stack.
  */
 const quoted = (text: string): string =>
-  plain(JSON.stringify(text.slice(0, 130).replace(/^(.{64}).+/su, "$1…"))).replace(KEY, "…");
+  plain(
+    JSON.stringify(
+      text
+        .slice(0, 130)
+        .replace(/^(.{64}).+/su, "$1…")
+        .replace(KEY, "…"),
+    ),
+  );
 
 /** A name from outside, as shown in a message: short, and without control characters. @internal */
 export const showName = (name: string): string => quoted(name).slice(1, -1);

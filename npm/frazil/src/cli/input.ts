@@ -99,6 +99,7 @@ export async function answerLines(
   rows?: Rows,
 ): Promise<number> {
   const progress = new Progress();
+  const encoding = rows === undefined ? "utf8" : "latin1";
   let [lines, refused] = [0, 0];
   let [answers, complaints] = ["", ""];
   const answerLine = (line: string): string | undefined => {
@@ -120,10 +121,10 @@ export async function answerLines(
   const flush = async () => {
     if (complaints !== "") progress.clear();
     await complain(complaints);
-    await print(answers);
+    await print(Buffer.from(answers, encoding));
     [answers, complaints] = ["", ""];
   };
-  process.stdin.setEncoding("utf8");
+  process.stdin.setEncoding(encoding);
   for await (const some of linesOf(process.stdin, rows && MAX_ROW)) {
     for (const line of some) {
       if (lines++ === 0 && rows === undefined) reader.checkFirst?.(cut(line));

@@ -17,6 +17,9 @@ export const KEY_FLAGS = ["key-file", "key-env"] as const;
 /** More than a key has. What follows in a file, such as an image that was meant to be another one, is not read. */
 const MAX_BYTES = 256;
 
+/** A key or most of one, also in `NAME=KEY`; not a file such as `frazilkey_production`. */
+const KEY = /frazilkey_\w{20}/i;
+
 /** Warns if others than the owner may read a file. Pipes and Windows have no such rights. */
 export async function warnIfOthersRead(file: number, path?: string): Promise<void> {
   const stats = fstatSync(file);
@@ -68,7 +71,7 @@ export async function keysOf({ command, example }: Reader, flags: Flags): Promis
   if (files.length + variables.length === 0) throw new UsageError(`${command} needs a key\nnpx frazil ${example}`);
   if (files.length > 0 && variables.length > 0)
     throw new UsageError("--key-file and --key-env exclude each other\nThe first key seals: give all of them one way.");
-  if ([...files, ...variables].some((source) => source.startsWith("frazilkey_")))
+  if ([...files, ...variables].some((source) => KEY.test(source)))
     throw new UsageError(
       "a key was given as an argument, which others on this machine can see\nMake a new one: npx frazil key new. Give the name of its file, or of an environment variable.",
     );

@@ -1,7 +1,6 @@
 /** Standard output and standard error: no faster than their reader, and no error if it has read enough. */
 import { once } from "node:events";
 import { fstatSync, writeSync } from "node:fs";
-import { KEY } from "../base/errors.js";
 
 /** Whether an error of a stream means that its reader has closed it. */
 const isReaderGone = ({ code }: NodeJS.ErrnoException): boolean => code === "EPIPE" || code === "EOF";
@@ -72,6 +71,9 @@ const printable = (text: string): string =>
 
 /** What stands before the host of a URL, which can be a password; also where the text is cut before the host. */
 const ACCOUNT = /\/\/(?:\S*:\S*|[^\s/]*)(?=[@…])/g;
+
+/** A key of `frazil/public` after its tag, also where the text is cut. Texts in quotes have lost it by `show`. */
+const KEY = /(?<=frazilkey_)[^\s"'…]+/gi;
 
 /** The same to standard error, with control characters as escapes and without passwords and keys, since it shows what was typed or read. */
 export async function complain(text: string): Promise<void> {
