@@ -66,7 +66,8 @@ for (const versions of ["undefined", "{}", '{ v8: "14.1.1-node.1" }', '{ v8: Sym
       const { backend, lines = null } = Snowflake.port().binding;
       process.stdout.write(JSON.stringify({ backend, lines }));
     `;
-    assert.deepEqual(await inNewProcess(script), { backend: "native", lines: null });
+    const env = { FRAZIL_BACKEND: undefined };
+    assert.deepEqual(await inNewProcess(script, { env }), { backend: "native", lines: null });
   });
 
 /** By backend and name: the scenario that must fail, what the built code has, and what the mutant has. */
