@@ -113,7 +113,7 @@ const CLOCK_IN_MOVES = 'greatest("frazil".next_tick()';
 /** Makes the function with the clock of the tests. `change`: of its SQL. */
 export async function installWithClock(client, layout, change = (sql) => sql) {
   const sql = nextSql(layout, { node: 5 });
-  assert.equal(sql.split(CLOCK_IN_MOVES).length, 3, "the two moves are written otherwise now");
+  assert.equal(sql.split(CLOCK_IN_MOVES).length, 4, "the three moves are written otherwise now");
   await client.query("CREATE SCHEMA frazil; CREATE TABLE minted (id bigint NOT NULL)");
   await client.query(TEST_CLOCK);
   await client.query(change(sql.replaceAll(CLOCK_IN_MOVES, "greatest(public.tick_in_move()")));

@@ -5,7 +5,11 @@
  * identifier, and one that was loaded in its place another sequence.
  */
 export const HERE = `(SELECT system_identifier FROM pg_control_system())::text || '/' ||
-    (SELECT oid FROM pg_database WHERE datname = current_database())::text || '/' || {sequence}`;
+    (SELECT oid FROM pg_database WHERE datname = current_database())::text || '/' || {checked}`;
+
+/** Moves the word beyond all that can have been issued unseen. */
+export const BEYOND = `PERFORM setval('{schema}.next_word', greatest({schema}.next_tick() + {lost}, {following}) << {counterBits}, false)
+      FROM {schema}.next_word`;
 
 export const UP = `-- {schema}.next(): an ID of the layout "{layout}" as the default of a column:
 --   id bigint PRIMARY KEY DEFAULT {schema}.next()
@@ -70,11 +74,6 @@ BEGIN
   ELSE
     UPDATE {schema}.next_home SET database = here, node = {node};
   END IF;
-  -- Another sequence may have issued IDs with this node id until now, and another one may be given the old node id.
-  IF home.database IS DISTINCT FROM here OR home.node <> {node} THEN
-    ALTER SEQUENCE {schema}.next_word CACHE 1; -- waits for transactions that have called it
-    TRUNCATE {schema}.next_incarnation;
-  END IF;
 
 -- The tick of the clock. One expression, which the planner puts into its callers.
 CREATE OR REPLACE FUNCTION {schema}.next_tick() RETURNS bigint
@@ -104,8 +103,7 @@ BEGIN
   IF pg_relation_size('{schema}.next_incarnation') = 0 THEN
     BEGIN
       PERFORM pg_advisory_xact_lock({lock});
-      PERFORM setval('{schema}.next_word', greatest({schema}.next_tick() + {lost}, {following}) << {counterBits}, false)
-      FROM {schema}.next_word;
+      {beyond};
       RAISE EXCEPTION SQLSTATE '{leave}';
     EXCEPTION WHEN SQLSTATE '{leave}' THEN NULL;
     END;
@@ -187,6 +185,11 @@ END $frazil$;
 REVOKE ALL ON FUNCTION {schema}.next(), {schema}.next_moved(bigint), {schema}.next_check(), {schema}.next_tick() FROM PUBLIC;
 {grant}
 
+  -- Another sequence may have issued IDs with this node id until now, and another one may be given the old node id.
+  IF home.database IS DISTINCT FROM here OR home.node <> {node} THEN
+    ALTER SEQUENCE {schema}.next_word CACHE 1; -- waits for transactions that have called it, and keeps others waiting
+    {beyond} WHERE last_value > 0;
+  END IF;
   PERFORM set_config('search_path', path, true);
 END $install$;
 `;

@@ -17,8 +17,8 @@
  * - **After a crash or a promotion** the word begins beyond all that can have been lost: the clock, `maxLeadMs` and `SKEW_MS`. Both empty
  *   an unlogged table, whose size says whether this was done; a changed timeline needs no look of its own.
  * - **A copy of the database issues nothing**: a dump that was loaded, and a clone by TEMPLATE.
- * - **A node id may go from one sequence to another**: a new one is taken when no transaction can issue the old one any more, and the word
- *   then moves as after a crash. Sessions that have looked before look again.
+ * - **A node id may go from one sequence to another**: a new one is taken when no transaction can issue the old one any more, and then the
+ *   word moves as after a crash.
  *
  * Not seen: a copy of the server's folder, an old primary that still runs, and a session that sets `frazil_next.*` by itself, which skips
  * the checks. A row that is committed is safe; a value that was seen only by a client may be lost in a crash, with its WAL, and repeats if
@@ -33,7 +33,7 @@ import { Rule } from "../generated/rules.js";
 import { layoutText } from "../stores/kit/lease/layout-text.js";
 import type { Dialect } from "./dialect.js";
 import { DIALECTS } from "./dialects.js";
-import { DOWN, HERE, UP } from "./next-statements.js";
+import { BEYOND, DOWN, HERE, UP } from "./next-statements.js";
 
 /** The options of `nextSql`. */
 export interface NextSqlOptions {
@@ -184,9 +184,9 @@ export function nextSql(layout: LayoutInput, options: NextSqlOptions): string {
     installLock: `${LOCK}, 0`,
     leave: LEAVE,
     here: HERE,
+    beyond: BEYOND,
     // The OID of the sequence, which the planner reads once: made anew, it is another one.
-    sequence: "'{schema}.next_word'::regclass::oid::text",
-    checked: "{sequence} || '/{node}'",
+    checked: "'{schema}.next_word'::regclass::oid::text",
     // Names of settings have no capital letters, and no signs besides _ and $.
     flag: `frazil_next.in_${schema.replace(/[^a-z0-9_]/g, (sign) => `$${sign.charCodeAt(0).toString(16)}`)}`,
   });
