@@ -69,7 +69,8 @@ async function lintRust() {
   clippy("-p", "frazil-napi", "--all-targets", ...strict);
   clippy("-p", "frazil-no-panic", ...strict);
   clippy("-p", "frazil-instructions", "--all-features", ...strict);
-  for (const name of ["frazil-wasm", "frazil-wasm-public"]) clippy("-p", name, ...WASM_TARGET, ...strict);
+  for (const name of ["frazil-wasm", "frazil-wasm-audit", "frazil-wasm-public"])
+    clippy("-p", name, ...WASM_TARGET, ...strict);
   clippy("-p", "frazil-wasm", "--tests", "--features", "std", ...WASM_TARGET, ...strict);
 }
 
@@ -77,6 +78,7 @@ async function lintRust() {
 async function testRust() {
   coreTestsOf(LONG_CORE_TESTS);
   cargoTest("-p", "frazil", "--all-features", "--doc");
+  cargoTest("-p", "frazil-audit");
   // Without the `std` feature no random key can be drawn.
   cargoTest("-p", "frazil", "--no-default-features", "--test", "registry");
   await stateFileTestsAtOnce();

@@ -41,8 +41,7 @@ export interface Reader {
 export function readsLines(reader: Reader, flags: Flags, ids: readonly string[]): boolean {
   const isAsked = ids.includes("-");
   const fromFile = commandLineOf(reader.command, flags, "- < FILE");
-  if (isAsked && ids.length > 1)
-    throw new UsageError(`- is standard input, with one ID a line, and stands alone\n${fromFile}`);
+  if (isAsked && ids.length > 1) throw new UsageError(`- is standard input, and stands alone\n${fromFile}`);
   if (ids.length > 0 && !isAsked) return false;
   if (!process.stdin.isTTY) checkReadable(fromFile);
   else if (!isAsked) throw needsId(reader);
@@ -58,7 +57,7 @@ function checkReadable(fromFile: string): void {
     );
 }
 
-const needsId = ({ command, example, reads = "an ID" }: Reader) =>
+export const needsId = ({ command, example, reads = "an ID" }: Reader) =>
   new UsageError(`${command} needs ${reads}\nnpx frazil ${example}, or one a line on standard input`);
 
 /**
