@@ -297,6 +297,7 @@ export const ALL_SUITES = [
   { name: "site", requires: [runtimes, browser, siteTools], run: testSite },
   { name: "attacks-process", ...testsOf("core/binding", { ownRoot: true }) },
   { name: "cli", ...othersOf("cli", { ownRoot: true }) },
+  { name: "audit", ...testsOf("audit", { limitMs: 900_000 }) },
   { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/node22") },
   { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/bun") },
   { name: "deno", requires: [runtimes], ...testsOf("runtimes/deno") },

@@ -133,6 +133,7 @@ const OF_SUITE = {
     "tests-js/site",
   ],
   cli: [...TESTS, "tests-js/cli", "docs/reference/cli.md", "docs/guides/public-ids.md"],
+  audit: [...TESTS, "tests-js/audit"],
   node22: RUNTIMES,
   bun: RUNTIMES,
   deno: RUNTIMES,
