@@ -55,12 +55,6 @@ export function writeIncident(incident, folder, { gzip = false } = {}) {
   return path;
 }
 
-/** The arguments of the command line for an incident. */
-export const argumentsOf = ({ layout, format, nowMs }) => [
-  ...["audit", "--json", "--layout", layout, "--now", new Date(nowMs).toISOString()],
-  ...(format === "raw" ? ["--format", "raw"] : []),
-];
-
 /** Runs a function with the path of a new folder, which it removes afterwards. */
 export async function withFolder(run) {
   const top = join(tmpdir(), "frazil-audit");

@@ -131,7 +131,11 @@ export function simulate({
   const states = processes.map(() => ({ tick: Number.NEGATIVE_INFINITY, sequence: 0 }));
   const maxSequence = 2 ** layout.sequenceBits - 1;
   const gapMs = (1000 * (onlySingles ? 1 : MEAN_SIZE)) / perSecond;
-  const seen = new Set();
+  /** The IDs of the node ids that several processes have. */
+  const seen = new Map();
+  if (unique)
+    for (const [at, { node }] of processes.entries())
+      if (processes.findIndex((one) => one.node === node) !== at) seen.set(node, new Set());
   let ms = fromMs;
 
   const mint = (index) => {
@@ -149,10 +153,11 @@ export function simulate({
       enter(tick);
     } else if (state.sequence < maxSequence) state.sequence++;
     else enter(state.tick + 1);
-    if (unique) {
-      const key = `${node} ${state.tick} ${state.sequence}`;
-      if (seen.has(key)) return;
-      seen.add(key);
+    const others = seen.get(node);
+    if (others !== undefined) {
+      const key = state.tick * 2 ** layout.sequenceBits + state.sequence;
+      if (others.has(key)) return;
+      others.add(key);
     }
     minted(index, state.tick, state.sequence);
     const low = node * 2 ** layout.nodeShift + state.sequence * 2 ** layout.sequenceShift;

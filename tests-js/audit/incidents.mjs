@@ -398,7 +398,11 @@ const CLEAN = {
   default: [{ layout: "default" }, { layout: "default", start: "quarter" }],
   twitter: [{ layout: "twitter" }],
   baidu: [{ layout: "baidu", fromMs: BAIDU_START_MS, nodeOf: (at) => 1000 + at }],
-  sonyflake: [{ layout: "sonyflake", nodeOf: (at) => 10 * 256 + 5 + 7 * at }],
+  sonyflake: [
+    { layout: "sonyflake", nodeOf: (at) => 10 * 256 + 5 + 7 * at },
+    // All IDs of these addresses are multiples of 64, as if a double had rounded them.
+    { layout: "sonyflake", nodeOf: (at) => 5 * 256 + 64 * (1 + at) },
+  ],
   leaf: [{ layout: "leaf", start: "hundred" }],
 };
 export const CLEAN_NAMES = Object.keys(CLEAN);
@@ -415,14 +419,16 @@ export function cleanFleet(name, { count, seed }) {
   const onlySingles = random.chance(0.3);
   const size = one([1, 2, 12, 60]);
   // No more than Sonyflake and UidGenerator can mint.
-  const perSecond = Math.min(1000 * size, one([0.05, 5, 800, 20_000]));
+  const perSecond = Math.min(1000 * size, one([0.002, 0.05, 5, 800, 20_000]));
   const context = { count: isHalf ? 2 * count : count, random };
   const { run, at, layout } = usual(context, { ...chosen, perSecond });
   const processes = fleetOf(size, { random, start: STARTS[start], nodeOf });
   if (random.chance(0.5)) {
     // The next host has the same clock here, and begins with a later tick than the last one of the host before it.
     const gapMs = Math.max(20, 2 * LAYOUTS[layout].tickMs);
-    processes.push({ ...processes[0], host: processes.length, fromMs: at(0.5) + gapMs });
+    // Or it is the same host, after a restart.
+    const host = one([0, processes.length]);
+    processes.push({ ...processes[0], host, fromMs: at(0.5) + gapMs });
     processes[0].untilMs = at(0.5);
   }
   const made = run(processes, { onlySingles });
