@@ -1,0 +1,225 @@
+//! The buffers of keys, and when they go to disk.
+
+use super::merge::Merge;
+use super::run::{Cursor, DECODED_ITEMS, Run, Writer};
+use super::{Hosted, Item, radix};
+use crate::disk::Disk;
+
+/// The smallest block that is worth a read from disk.
+const MIN_BLOCK_BYTES: usize = 1 << 14;
+const MAX_BLOCK_BYTES: usize = 1 << 18;
+
+/// Collects keys, and writes a sorted run when its share of the memory is full.
+pub(crate) struct Sorter {
+    memory_bytes: usize,
+    plain: Vec<u64>,
+    hosted: Vec<Hosted>,
+    has_hosts: bool,
+    /// How many items a buffer holds.
+    limit: usize,
+    runs: Vec<Run>,
+    next_run: u32,
+    pub(crate) spilled_bytes: u64,
+}
+
+impl Sorter {
+    pub(crate) fn new(memory_bytes: usize) -> Self {
+        Self {
+            memory_bytes,
+            plain: Vec::new(),
+            hosted: Vec::new(),
+            has_hosts: false,
+            limit: items_in(memory_bytes, size_of::<u64>()),
+            runs: Vec::new(),
+            next_run: 0,
+            spilled_bytes: 0,
+        }
+    }
+
+    /// From now on a host goes with each key.
+    pub(crate) fn expect_hosts<D: Disk>(&mut self, disk: &mut D) -> Result<(), D::Error> {
+        if !self.has_hosts {
+            self.spill(disk)?;
+            self.plain = Vec::new();
+            self.has_hosts = true;
+            self.limit = items_in(self.memory_bytes, size_of::<Hosted>());
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn push<D: Disk>(&mut self, key: u64, host: u32, disk: &mut D) -> Result<(), D::Error> {
+        let length = if self.has_hosts {
+            self.hosted.push(Hosted::new(key, host));
+            self.hosted.len()
+        } else {
+            self.plain.push(key);
+            self.plain.len()
+        };
+        if length >= self.limit { self.spill(disk) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn spill<D: Disk>(&mut self, disk: &mut D) -> Result<(), D::Error> {
+        if self.has_hosts {
+            let mut items = std::mem::take(&mut self.hosted);
+            self.write(&mut items, disk)?;
+            self.hosted = items;
+        } else {
+            let mut items = std::mem::take(&mut self.plain);
+            self.write(&mut items, disk)?;
+            self.plain = items;
+        }
+        Ok(())
+    }
+
+    fn write<T: Item, D: Disk>(&mut self, items: &mut Vec<T>, disk: &mut D) -> Result<(), D::Error> {
+        if items.is_empty() {
+            return Ok(());
+        }
+        sort(items);
+        let mut writer = self.writer(T::HAS_HOST);
+        writer.write(items, disk)?;
+        self.finish(writer, disk)?;
+        items.clear();
+        Ok(())
+    }
+
+    fn writer(&mut self, has_host: bool) -> Writer {
+        self.next_run += 1;
+        Writer::new(self.next_run - 1, has_host)
+    }
+
+    fn finish<D: Disk>(&mut self, writer: Writer, disk: &mut D) -> Result<(), D::Error> {
+        let (run, bytes) = writer.finish(disk)?;
+        self.runs.push(run);
+        self.spilled_bytes += bytes;
+        Ok(())
+    }
+
+    /// How many runs are merged at once.
+    fn fan_in(&self) -> usize {
+        (self.memory_bytes / (MIN_BLOCK_BYTES + DECODED_ITEMS * size_of::<Hosted>())).max(2)
+    }
+
+    /// Begins the merge, of as many runs as the memory has room for. If there are more, a step merges some of them to one run.
+    pub(crate) fn sorted<D: Disk>(mut self, disk: &mut D) -> Result<Sorted, D::Error> {
+        if self.runs.len() + 1 > self.fan_in() {
+            self.spill(disk)?;
+            self.plain = Vec::new();
+            self.hosted = Vec::new();
+        }
+        let has_hosts = self.has_hosts;
+        let stage = if has_hosts { Stage::Hosted(self.stage(disk)?) } else { Stage::Plain(self.stage(disk)?) };
+        Ok(Sorted { sorter: self, stage })
+    }
+
+    fn stage<T: Buffered, D: Disk>(&mut self, disk: &mut D) -> Result<OneStage<T>, D::Error> {
+        let count = self.runs.len().min(self.fan_in());
+        let is_last = count == self.runs.len();
+        let mut buffer = std::mem::take(T::buffer(self));
+        let block_bytes = (self.memory_bytes / 2 / count.max(1)).clamp(MIN_BLOCK_BYTES, MAX_BLOCK_BYTES);
+        let mut cursors: Vec<_> = self.runs.drain(..count).map(|run| Cursor::of_run(run, block_bytes)).collect();
+        if !buffer.is_empty() {
+            sort(&mut buffer);
+            cursors.push(Cursor::in_memory(buffer));
+        }
+        let merge = Merge::new(cursors, disk)?;
+        Ok(OneStage { merge, into: if is_last { None } else { Some(self.writer(T::HAS_HOST)) }, items: Vec::new() })
+    }
+}
+
+/// The items that fit in the memory with as much again for the sort.
+fn items_in(memory_bytes: usize, item_bytes: usize) -> usize {
+    (memory_bytes / (2 * item_bytes)).max(1)
+}
+
+fn sort<T: Item>(items: &mut [T]) {
+    radix::sort(items, &mut vec![T::default(); items.len()]);
+}
+
+/// Which of the sorter's buffers has items of the type.
+trait Buffered: Item {
+    fn buffer(sorter: &mut Sorter) -> &mut Vec<Self>;
+}
+
+impl Buffered for u64 {
+    fn buffer(sorter: &mut Sorter) -> &mut Vec<Self> {
+        &mut sorter.plain
+    }
+}
+
+impl Buffered for Hosted {
+    fn buffer(sorter: &mut Sorter) -> &mut Vec<Self> {
+        &mut sorter.hosted
+    }
+}
+
+struct OneStage<T> {
+    merge: Merge<T>,
+    /// Where to, if it is not the last merge.
+    into: Option<Writer>,
+    items: Vec<T>,
+}
+
+enum Stage {
+    Plain(OneStage<u64>),
+    Hosted(OneStage<Hosted>),
+}
+
+/// All keys in order, in steps.
+pub(crate) struct Sorted {
+    sorter: Sorter,
+    stage: Stage,
+}
+
+impl Sorted {
+    /// Takes up to about `at_most` keys a step further; `take` gets those that are in their final order. `true` at the end.
+    pub(crate) fn step<D: Disk>(
+        &mut self,
+        at_most: usize,
+        disk: &mut D,
+        take: &mut impl FnMut(u64, u32),
+    ) -> Result<bool, D::Error> {
+        match &mut self.stage {
+            Stage::Plain(stage) => {
+                let Some(next) = step(&mut self.sorter, stage, at_most, disk, take)? else { return Ok(false) };
+                next.map(|next| self.stage = Stage::Plain(next)).map_or(Ok(true), |()| Ok(false))
+            }
+            Stage::Hosted(stage) => {
+                let Some(next) = step(&mut self.sorter, stage, at_most, disk, take)? else { return Ok(false) };
+                next.map(|next| self.stage = Stage::Hosted(next)).map_or(Ok(true), |()| Ok(false))
+            }
+        }
+    }
+
+    pub(crate) fn spilled_bytes(&self) -> u64 {
+        self.sorter.spilled_bytes
+    }
+}
+
+/// One step of a stage. `Some` if the stage is over, with the next one if there is any.
+fn step<T: Buffered, D: Disk>(
+    sorter: &mut Sorter,
+    stage: &mut OneStage<T>,
+    at_most: usize,
+    disk: &mut D,
+    take: &mut impl FnMut(u64, u32),
+) -> Result<Option<Option<OneStage<T>>>, D::Error> {
+    stage.items.clear();
+    let goes_on = stage.merge.next(&mut stage.items, at_most, disk)?;
+    if let Some(writer) = &mut stage.into {
+        writer.write(&stage.items, disk)?;
+        if goes_on {
+            return Ok(None);
+        }
+        if let Some(writer) = stage.into.take() {
+            sorter.finish(writer, disk)?;
+        }
+        return Ok(Some(Some(sorter.stage(disk)?)));
+    }
+    for item in &stage.items {
+        take(item.key(), item.host());
+    }
+    Ok(if goes_on { None } else { Some(None) })
+}
