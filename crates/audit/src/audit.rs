@@ -6,6 +6,7 @@ use crate::findings;
 use crate::input::Input;
 use crate::intake::Intake;
 use crate::ledger::Ledger;
+use crate::locate::Locator;
 use crate::options::Options;
 use crate::report::Report;
 use crate::sort::{Sorted, Sorter};
@@ -40,6 +41,8 @@ pub struct Audit<D: Disk> {
     ledger: Option<Ledger>,
     state_bytes: usize,
     is_done: bool,
+    files: u32,
+    locator: Option<Locator<D::Error>>,
 }
 
 impl<D: Disk> Audit<D> {
@@ -55,7 +58,7 @@ impl<D: Disk> Audit<D> {
         let state_bytes = options.memory_bytes / SORT_SHARE;
         let intake = Intake::new(&options, options.memory_bytes - state_bytes, state_bytes, disk);
         let input = Input::new(options.format, options.columns.clone());
-        Ok(Self { options, input, intake, sorted: None, ledger: None, state_bytes, is_done: false })
+        Ok(Self { options, input, intake, sorted: None, ledger: None, state_bytes, is_done: false, files: 0, locator: None })
     }
 
     /// Reads bytes of a file.
@@ -63,7 +66,10 @@ impl<D: Disk> Audit<D> {
     /// # Errors
     /// If the file is not one of the formats, or the disk refuses.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), AuditError<D::Error>> {
-        self.input.push(bytes, &mut self.intake)
+        match &mut self.locator {
+            Some(locator) => self.input.push(bytes, locator),
+            None => self.input.push(bytes, &mut self.intake),
+        }
     }
 
     /// Ends a file. The next one may have another format and header.
@@ -71,8 +77,14 @@ impl<D: Disk> Audit<D> {
     /// # Errors
     /// If more than half of the file's rows have no ID, or the disk refuses.
     pub fn end_file(&mut self) -> Result<(), AuditError<D::Error>> {
+        if let Some(locator) = &mut self.locator {
+            self.input.end_file(locator)?;
+            locator.file += 1;
+            return Ok(());
+        }
         self.input.end_file(&mut self.intake)?;
         self.intake.end_file();
+        self.files += 1;
         Ok(())
     }
 
@@ -118,8 +130,17 @@ impl<D: Disk> Audit<D> {
         Ok(false)
     }
 
+    /// After the merge: reads the same files once more, by `push` and `end_file`, for the lines of the IDs that the report lists.
+    pub fn locate(&mut self) {
+        let report = self.report();
+        let rows = report.findings.iter().flat_map(|finding| &finding.rows);
+        self.locator = Some(Locator::new(rows.filter_map(|row| row.id.parse().ok())));
+        self.input = Input::new(self.options.format, self.options.columns.clone());
+    }
+
     /// What was found. Before the merge is done, it is about the IDs that are merged so far.
     pub fn report(&self) -> Report {
-        findings::report(&self.options, self.input.file, &self.intake, self.ledger.as_ref())
+        let places = self.locator.as_ref().map(|locator| &locator.places);
+        findings::report(&self.options, self.files, &self.intake, self.ledger.as_ref(), places)
     }
 }

@@ -24,6 +24,15 @@ pub struct Refusal {
     pub hint: String,
 }
 
+impl Refusal {
+    /// The message, the hint, the index of the file and the line, a line each: empty where there is none.
+    #[must_use]
+    pub fn lines(&self) -> String {
+        let place = |part: fn((u32, u64)) -> u64| self.place.map_or(String::new(), |place| part(place).to_string());
+        format!("{}\n{}\n{}\n{}", self.message, self.hint, place(|place| u64::from(place.0)), place(|place| place.1))
+    }
+}
+
 impl<E> AuditError<E> {
     pub(crate) fn refused(field: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Refused(Refusal { field, place: None, message: message.into(), hint: hint.into() })

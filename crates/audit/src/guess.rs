@@ -49,7 +49,8 @@ pub(crate) fn guess(rows: &[(u64, Option<i64>)], now_ms: i64) -> Vec<Guess> {
         let Ok(layout) = Layout::named(name) else { continue };
         let same = guesses.iter_mut().find(|guess| is_same(&guess.layout, &layout));
         if let Some(same) = same {
-            same.reason.push_str(&format!("; the same as {name}"));
+            same.reason.push_str("; the same as ");
+            same.reason.push_str(name);
             continue;
         }
         if let Some((score, reason)) = weigh(name, &layout, rows, now_ms) {

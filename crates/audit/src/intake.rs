@@ -2,6 +2,7 @@
 
 use frazil::Layout;
 
+use crate::created::Created;
 use crate::disk::Disk;
 use crate::error::AuditError;
 use crate::guess::{Guess, guess};
@@ -10,6 +11,7 @@ use crate::input::{Reason, Row, Rows};
 use crate::key::Keys;
 use crate::options::Options;
 use crate::order::Orders;
+use crate::rounded::Rounded;
 use crate::slots::Slots;
 use crate::sort::{NO_HOST, Sorter};
 use crate::tally::{ByNode, Sample, Tally};
@@ -72,6 +74,8 @@ pub(crate) struct Intake<D> {
     last_fitting_key: u64,
     pub(crate) ids: u64,
     pub(crate) orders: Orders,
+    pub(crate) created: Created,
+    pub(crate) rounded: Rounded,
     pub(crate) future: ByNode,
     pub(crate) before_epoch: Tally,
     pub(crate) negative: Tally,
@@ -98,6 +102,8 @@ impl<D: Disk> Intake<D> {
             last_fitting_key: u64::MAX,
             ids: 0,
             orders: Orders::default(),
+            created: Created::new(memory_bytes / 4),
+            rounded: Rounded::new(),
             future: ByNode::default(),
             before_epoch: Tally::default(),
             negative: Tally::default(),
@@ -160,12 +166,17 @@ impl<D: Disk> Intake<D> {
         };
         let key = keys.key(row.id);
         if !keys.is_outside(key) {
-            let (ms, node) = (keys.ms_of(key), keys.node(key));
-            if let Some(slot) = self.slots.of(node) {
-                let sample = || Sample { id: row.id, host: row.host, file: row.file, line: row.line };
+            let ms = keys.ms_of(key);
+            let slot = self.slots.of(keys.node(key));
+            let sample = || Sample { id: row.id, host: row.host, file: row.file, line: row.line };
+            if let Some(slot) = slot {
                 self.orders.row(slot, ms, sample);
             }
+            if let Some(created_ms) = row.created_ms {
+                self.created.row(slot, ms, created_ms, sample(), self.max_rows);
+            }
         }
+        self.rounded.row(row.id, keys);
         if key > self.last_fitting_key {
             self.misfit(key, row);
         }
@@ -183,12 +194,17 @@ impl<D: Disk> Intake<D> {
         } else if row.id >> 63 == 0 {
             (&mut self.outside, None)
         } else {
+            self.negative.add(1, None);
+            self.negative.show(sample, self.max_rows);
             // Generators compute (time - epoch) << shift. Below zero, that is a time before the epoch, or beyond the end of the field.
             let tick = (key.cast_signed() >> keys.time_shift).saturating_mul(keys.tick_ms);
             let ms = keys.epoch_ms.saturating_add(tick);
             let has_ended = i64::try_from(layout.plan().last_ms).is_ok_and(|last_ms| last_ms < self.now_ms);
             let is_time_on_top = layout.fields().first().is_some_and(|field| field.kind == frazil::layout::FieldKind::Time);
-            if is_time_on_top && !has_ended && ms >= 0 { (&mut self.before_epoch, Some(ms)) } else { (&mut self.negative, None) }
+            if !is_time_on_top || has_ended || ms < 0 {
+                return;
+            }
+            (&mut self.before_epoch, Some(ms))
         };
         tally.add(1, ms);
         tally.show(sample, self.max_rows);

@@ -4,12 +4,14 @@ use crate::calendar::DAY_MS;
 use crate::key::Keys;
 use crate::slots::Slots;
 use crate::sort::NO_HOST;
-use crate::tally::{ByNode, Sample, Tally};
+use crate::tally::{ByNode, Sample};
 
 /// Two hosts that take turns with a node within this time share it.
 const TURNS_MS: i64 = 1000;
 /// Sequence numbers of a tick that are further apart belong to two runs. Rows that are missing leave small gaps.
 const FAR: u64 = 16;
+/// What a double of an ID of 60 bits loses.
+const MULTIPLE: u64 = 0x7f;
 /// How many hosts of a node are kept.
 const MAX_NODE_HOSTS: usize = 8;
 /// Days that are told apart: 54 years.
@@ -28,11 +30,13 @@ pub(crate) struct Node {
     pub(crate) near: u64,
     pub(crate) middle: u64,
     pub(crate) far: u64,
-    /// Values that occur more than once; those of them with sequence number 0; and in how many minutes.
+    /// Values that occur more than once; those of them that end in zero bits; and in how many minutes.
     pub(crate) repeats: u64,
     pub(crate) repeats_at_zero: u64,
     pub(crate) repeat_minutes: u64,
     last_repeat_minute: i64,
+    /// How many ticks there were at the first and at the last repeat.
+    repeat_ticks: [u64; 2],
     /// The longest stretch without IDs, and how many IDs of all nodes it has.
     pub(crate) silence: Silence,
     /// How many IDs of all nodes there were at its last one.
@@ -53,7 +57,8 @@ pub(crate) struct Silence {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Day {
-    pub(crate) day: i64,
+    /// Since 1970-01-01.
+    pub(crate) number: i64,
     pub(crate) ids: u64,
     pub(crate) first_key: u64,
     pub(crate) last_key: u64,
@@ -197,7 +202,11 @@ impl Ledger {
         let Some(slot) = node_slot(&mut self.slots, &mut self.nodes, keys.node(key)) else { return };
         let node = &mut self.nodes[slot];
         node.repeats += 1;
-        node.repeats_at_zero += u64::from(keys.low(key) == 0);
+        node.repeats_at_zero += u64::from(keys.id(key) & MULTIPLE == 0);
+        if node.repeats == 1 {
+            node.repeat_ticks[0] = node.ticks;
+        }
+        node.repeat_ticks[1] = node.ticks;
         let minute = ms.div_euclid(60_000);
         if node.repeats == 1 || node.last_repeat_minute != minute {
             node.repeat_minutes += 1;
@@ -217,7 +226,7 @@ impl Ledger {
             let day = ms.div_euclid(DAY_MS);
             self.day_end_ms = (day + 1).saturating_mul(DAY_MS);
             if self.days.len() < MAX_DAYS {
-                self.days.push(Day { day, ids: 0, first_key: key, last_key: key });
+                self.days.push(Day { number: day, ids: 0, first_key: key, last_key: key });
             } else {
                 self.days_capped = true;
             }
@@ -312,10 +321,6 @@ impl Ledger {
     pub(crate) fn total(&self, of: impl Fn(&Node) -> u64) -> u64 {
         self.nodes.iter().map(of).sum()
     }
-
-    pub(crate) fn total_repeats(&self) -> Tally {
-        self.repeats.total()
-    }
 }
 
 /// The slot of a node, with its state.
@@ -328,6 +333,12 @@ fn node_slot(slots: &mut Slots, nodes: &mut Vec<Node>, number: u32) -> Option<us
 }
 
 impl Node {
+    /// Whether the repeats are those of a stretch in which every ID occurs again: rows that were copied.
+    pub(crate) fn is_copied(&self) -> bool {
+        let ticks = self.repeat_ticks[1] - self.repeat_ticks[0] + 1;
+        self.repeats * 10 >= ticks * 9
+    }
+
     /// Adds the distances of a tick's sequence numbers. They are those on a circle, since a sequence that begins at random wraps; the
     /// widest is the one outside of all, and does not count.
     fn add_distances(&mut self, group: &Group, keys: &Keys) {

@@ -19,9 +19,16 @@
 //! ```
 
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "numbers of items fit the memory, fields are as wide as they are masked, and statistics need few digits"
+)]
 
 mod audit;
 mod calendar;
+mod created;
 mod disk;
 mod error;
 mod findings;
@@ -29,13 +36,17 @@ mod guess;
 mod hosts;
 mod input;
 mod intake;
+mod json;
 mod key;
 mod ledger;
+mod locate;
 mod options;
 mod order;
 mod report;
+mod rounded;
 mod slots;
 mod sort;
+mod statistics;
 mod tally;
 
 pub use audit::{Audit, Progress};

@@ -1,7 +1,7 @@
 //! The order of the rows of a file, and the steps of clocks that it shows.
 //!
 //! In the order of arrival, the time of a node's IDs only grows, apart from rows that came a little late. A step **back** is a fall by at
-//! least `BACK_MS` after which the node goes on below the time it had: one late row is none. A node is **ahead** if its time leaps beyond
+//! least `BACK_MS` after which the node goes on below the time it had: late rows are none. A node is **ahead** if its time leaps beyond
 //! that of all others by more than `AHEAD_MS`, and two others go on below. Falls that most nodes show at the same place are of the
 //! file, which is a list of several pieces then.
 
@@ -10,6 +10,10 @@ use crate::tally::Sample;
 
 /// ntpd slews smaller differences, and steps from this one on; late rows are less late.
 const BACK_MS: i64 = 128;
+/// Where many rows are a little late, as with transactions that overlap, some may be later.
+const BACK_MS_IF_LATE: i64 = 2000;
+/// So many rows below the time before confirm a step back.
+const BACK_ROWS: u8 = 3;
 /// Generators may run ahead of their clock by a second.
 const AHEAD_MS: i64 = 2000;
 /// How many rows of others confirm that a node is ahead.
@@ -40,8 +44,10 @@ struct Passage {
     /// The number of the file, from 1, of the last row.
     file: u32,
     last_ms: i64,
-    /// It fell, and its next row tells whether it was a late one: where it was, and the step.
+    /// It fell, and its next rows tell whether it was a late one: the index in `falls`.
     fall: Option<u32>,
+    /// Rows below the time before the fall.
+    rows_below: u8,
     is_ahead: bool,
 }
 
@@ -100,7 +106,7 @@ impl Orders {
         let is_first = passage.file != self.file + 1;
         let last_ms = passage.last_ms;
         if is_first {
-            *passage = Passage { file: self.file + 1, last_ms: ms, fall: None, is_ahead: false };
+            *passage = Passage { file: self.file + 1, last_ms: ms, fall: None, rows_below: 0, is_ahead: false };
             self.nodes_in_file += 1;
         } else {
             self.pairs += 1;
@@ -166,22 +172,32 @@ impl Orders {
             self.small_falls += 1;
             return;
         }
-        if self.falls.len() >= MAX_STEPS {
+        if self.falls.len() >= MAX_STEPS || self.passages[slot].fall.is_some() {
             self.lost_steps += 1;
             return;
         }
         let step = Step { slot, is_back: true, before_ms, after_ms, by_ms, sample: sample(), row: self.row };
         self.passages[slot].fall = Some(self.falls.len() as u32);
+        self.passages[slot].rows_below = 1;
         self.falls.push(step);
     }
 
-    /// The next row of a node that fell.
+    /// A further row of a node that fell.
     #[cold]
     fn end_fall(&mut self, slot: usize, ms: i64) {
-        let Some(step) = self.passages[slot].fall.take().and_then(|at| self.falls.get(at as usize).copied()) else { return };
+        let passage = &mut self.passages[slot];
+        let Some(step) = passage.fall.and_then(|at| self.falls.get(at as usize).copied()) else { return };
         if ms >= step.before_ms {
+            passage.fall = None;
             self.late_rows += 1;
-        } else if self.steps_of_file.len() < MAX_STEPS {
+            return;
+        }
+        passage.rows_below += 1;
+        if passage.rows_below < BACK_ROWS {
+            return;
+        }
+        passage.fall = None;
+        if self.steps_of_file.len() < MAX_STEPS {
             self.steps_of_file.push(step);
         } else {
             self.lost_steps += 1;
@@ -229,7 +245,12 @@ impl Orders {
     /// The end of a file: which order it has, and which of its steps are those of clocks.
     pub(crate) fn end_file(&mut self) {
         if self.row > 0 {
-            let steps = self.without_pieces();
+            let mut steps = self.without_pieces();
+            if self.small_falls > FEW_FALLS.max(self.pairs / ROWS_PER_FALL) {
+                let is_late = |step: &Step| step.is_back && step.by_ms < BACK_MS_IF_LATE;
+                self.late_rows += steps.iter().filter(|step| is_late(step)).count() as u64;
+                steps.retain(|step| !is_late(step));
+            }
             let backs = steps.iter().filter(|step| step.is_back).count() as u64;
             let falls = backs + self.late_rows + self.lost_steps;
             let order = if falls > FEW_FALLS.max(self.pairs / ROWS_PER_FALL) {

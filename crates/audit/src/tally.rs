@@ -84,11 +84,8 @@ impl ByNode {
         all
     }
 
-    pub(crate) fn total(&self) -> Tally {
-        let mut total = Tally::default();
-        for tally in self.nodes.values() {
-            total.merge(tally, 0);
-        }
-        total
+    /// Drops what lies wholly within a stretch of time.
+    pub(crate) fn leave_out(&mut self, from_ms: i64, to_ms: i64) {
+        self.nodes.retain(|_, tally| tally.from_ms < Some(from_ms) || tally.to_ms > Some(to_ms));
     }
 }

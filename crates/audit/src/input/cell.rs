@@ -133,10 +133,10 @@ fn unix_ms(text: &[u8]) -> Option<i64> {
         Some(point) => (&text[..point], &text[point + 1..]),
         None => (text, &[][..]),
     };
-    if whole.is_empty() || whole.len() > 18 || !whole.iter().chain(fraction).all(u8::is_ascii_digit) {
+    if whole.is_empty() || whole.len() > 19 || !whole.iter().chain(fraction).all(u8::is_ascii_digit) {
         return None;
     }
-    let value = whole.iter().fold(0, |value, byte| value * 10 + i64::from(byte - b'0'));
+    let value = std::str::from_utf8(whole).ok()?.parse::<i64>().ok()?;
     Some(match value {
         ..SECONDS_END => {
             let places = [100, 10, 1].iter().zip(fraction);

@@ -3,12 +3,12 @@
 mod cell;
 mod csv;
 mod detect;
-mod json;
 
 pub(crate) use cell::Reason;
 use detect::Kind;
 
 use crate::error::AuditError;
+use crate::json;
 use crate::options::{Columns, Format};
 
 /// The longest row.
@@ -249,7 +249,7 @@ impl Input {
                         found.2 = Some(cell);
                     }
                 }
-                self.line += row.iter().filter(|&&byte| byte == b'\n').count() as u64;
+                self.line += row.split(|&byte| byte == b'\n').count() as u64 - 1;
                 (found.0.ok_or(Reason::MissingCell), found.1, found.2)
             }
             Some(Kind::Ndjson) => {

@@ -181,16 +181,16 @@ impl Sorted {
         disk: &mut D,
         take: &mut impl FnMut(u64, u32),
     ) -> Result<bool, D::Error> {
-        match &mut self.stage {
-            Stage::Plain(stage) => {
-                let Some(next) = step(&mut self.sorter, stage, at_most, disk, take)? else { return Ok(false) };
-                next.map(|next| self.stage = Stage::Plain(next)).map_or(Ok(true), |()| Ok(false))
-            }
-            Stage::Hosted(stage) => {
-                let Some(next) = step(&mut self.sorter, stage, at_most, disk, take)? else { return Ok(false) };
-                next.map(|next| self.stage = Stage::Hosted(next)).map_or(Ok(true), |()| Ok(false))
-            }
+        let next = match &mut self.stage {
+            Stage::Plain(stage) => step(&mut self.sorter, stage, at_most, disk, take)?.map(Stage::Plain),
+            Stage::Hosted(stage) => step(&mut self.sorter, stage, at_most, disk, take)?.map(Stage::Hosted),
+        };
+        match next {
+            Next::Same => {}
+            Next::Stage(stage) => self.stage = stage,
+            Next::End => return Ok(true),
         }
+        Ok(false)
     }
 
     pub(crate) fn spilled_bytes(&self) -> u64 {
@@ -198,28 +198,44 @@ impl Sorted {
     }
 }
 
-/// One step of a stage. `Some` if the stage is over, with the next one if there is any.
+/// What follows a step.
+enum Next<T> {
+    Same,
+    Stage(T),
+    End,
+}
+
+impl<T> Next<T> {
+    fn map<U>(self, map: impl FnOnce(T) -> U) -> Next<U> {
+        match self {
+            Self::Same => Next::Same,
+            Self::Stage(stage) => Next::Stage(map(stage)),
+            Self::End => Next::End,
+        }
+    }
+}
+
 fn step<T: Buffered, D: Disk>(
     sorter: &mut Sorter,
     stage: &mut OneStage<T>,
     at_most: usize,
     disk: &mut D,
     take: &mut impl FnMut(u64, u32),
-) -> Result<Option<Option<OneStage<T>>>, D::Error> {
+) -> Result<Next<OneStage<T>>, D::Error> {
     stage.items.clear();
     let goes_on = stage.merge.next(&mut stage.items, at_most, disk)?;
     if let Some(writer) = &mut stage.into {
         writer.write(&stage.items, disk)?;
         if goes_on {
-            return Ok(None);
+            return Ok(Next::Same);
         }
         if let Some(writer) = stage.into.take() {
             sorter.finish(writer, disk)?;
         }
-        return Ok(Some(Some(sorter.stage(disk)?)));
+        return Ok(Next::Stage(sorter.stage(disk)?));
     }
     for item in &stage.items {
         take(item.key(), item.host());
     }
-    Ok(if goes_on { None } else { Some(None) })
+    Ok(if goes_on { Next::Same } else { Next::End })
 }

@@ -1,15 +1,21 @@
 //! From what was counted to what is said.
 
+mod inferred;
+
+use std::collections::HashMap;
+
 use frazil::Layout;
 
 use crate::calendar::{count, date, instant, length};
 use crate::disk::Disk;
 use crate::intake::{Intake, Reading};
 use crate::ledger::Ledger;
+use crate::locate::Place;
 use crate::options::Options;
 use crate::order::Step;
 use crate::report::{Certainty, DayReport, Finding, Kind, LayoutReport, NodeReport, NodesReport, Order, Report, RowReport};
 use crate::sort::NO_HOST;
+use crate::statistics;
 use crate::tally::{ByNode, Sample, Tally};
 
 /// How many nodes a report lists.
@@ -20,18 +26,28 @@ pub(crate) struct Facts<'a, D> {
     options: &'a Options,
     intake: &'a Intake<D>,
     ledger: &'a Ledger,
+    places: Option<&'a HashMap<u64, Vec<Place>>>,
     findings: Vec<Finding>,
 }
 
-pub(crate) fn report<D: Disk>(options: &Options, files: u32, intake: &Intake<D>, ledger: Option<&Ledger>) -> Report {
+pub(crate) fn report<D: Disk>(
+    options: &Options,
+    files: u32,
+    intake: &Intake<D>,
+    ledger: Option<&Ledger>,
+    places: Option<&HashMap<u64, Vec<Place>>>,
+) -> Report {
     let none = Ledger::new(None, 0, 0);
     let ledger = ledger.unwrap_or(&none);
-    let mut facts = Facts { options, intake, ledger, findings: Vec::new() };
+    let mut facts = Facts { options, intake, ledger, places, findings: Vec::new() };
     facts.repeats();
     facts.shared_nodes();
     facts.times();
     facts.steps();
     facts.rest();
+    facts.inferences();
+    facts.created();
+    facts.nodes();
     facts.findings.sort_by_key(|finding| finding.kind);
     let reading = intake.reading.as_ref();
     let layout = reading.and_then(|reading| reading.layout.as_ref());
@@ -46,7 +62,7 @@ pub(crate) fn report<D: Disk>(options: &Options, files: u32, intake: &Intake<D>,
         to_ms: nodes.iter().filter(|node| node.ids > 0).map(|node| node.to_ms).max(),
         order: intake.orders.order.unwrap_or(Order::Time),
         nodes: nodes_report(layout, intake, ledger),
-        days: ledger.days.iter().filter_map(|day| Some(DayReport { day: date(day.day)?, ids: day.ids })).collect(),
+        days: ledger.days.iter().filter_map(|day| Some(DayReport { day: date(day.number)?, ids: day.ids })).collect(),
         findings: facts.findings,
     }
 }
@@ -95,12 +111,28 @@ fn plural(number: u64, one: &str, many: &str) -> String {
 }
 
 impl<D: Disk> Facts<'_, D> {
-    fn row(&self, sample: &Sample) -> RowReport {
-        RowReport {
-            place: (sample.line > 0).then_some((sample.file, sample.line)),
-            id: sample.id.to_string(),
-            host: self.intake.hosts.name(sample.host).map(String::from),
+    /// The rows of samples. Where the input was read once more, those of an ID whose line is not known are all its rows.
+    fn rows(&self, samples: &[Sample]) -> Vec<RowReport> {
+        let mut rows: Vec<RowReport> = Vec::new();
+        for sample in samples {
+            let id = sample.id.to_string();
+            let host = self.intake.hosts.name(sample.host).map(String::from);
+            let places =
+                self.places.and_then(|places| places.get(&sample.id)).filter(|places| sample.line == 0 && !places.is_empty());
+            let Some(places) = places else {
+                rows.push(RowReport { place: (sample.line > 0).then_some((sample.file, sample.line)), id, host });
+                continue;
+            };
+            if rows.iter().any(|row| row.id == id) {
+                continue;
+            }
+            rows.extend(places.iter().map(|(file, line, host)| RowReport {
+                place: Some((*file, *line)),
+                id: id.clone(),
+                host: host.clone(),
+            }));
         }
+        rows
     }
 
     fn hosts_of(&self, samples: &[Sample]) -> Vec<String> {
@@ -115,7 +147,7 @@ impl<D: Disk> Facts<'_, D> {
         finding.at_ms = tally.at_ms;
         finding.from_ms = tally.from_ms;
         finding.to_ms = tally.to_ms;
-        finding.rows = tally.samples.iter().map(|sample| self.row(sample)).collect();
+        finding.rows = self.rows(&tally.samples);
         finding.hosts = self.hosts_of(&tally.samples);
         self.findings.push(finding);
     }
@@ -179,7 +211,21 @@ impl<D: Disk> Facts<'_, D> {
 
     fn times(&mut self) {
         let intake = self.intake;
-        self.by_node(&intake.future, |_, node, tally| {
+        let mut future = intake.future.clone();
+        let reading = intake.reading.as_ref();
+        for other in reading.map_or(Vec::new(), |reading| statistics::other_layouts(self.ledger, reading, self.options.now_ms)) {
+            // What is of another layout is not in the future.
+            future.leave_out(other.from_ms, other.to_ms);
+            let mut tally = Tally { count: other.ids, ..Tally::default() };
+            tally.from_ms = Some(other.from_ms);
+            tally.to_ms = Some(other.to_ms);
+            tally.samples = other.samples.iter().map(|&id| Sample::of_id(id)).collect();
+            let hint = format!("Audit each generator's IDs alone: --layout {}", other.name);
+            let mut finding = Finding::new(Kind::MixedLayouts, Certainty::Statistical, other.ids, other.message, hint);
+            finding.false_alarm_rate = Some(other.rate);
+            self.add(finding, None, &tally);
+        }
+        self.by_node(&future, |_, node, tally| {
             let latest = tally.to_ms.map_or(String::new(), instant);
             let ids = plural(tally.count, "ID", "IDs");
             let message = format!("{ids}{} {} later than now, up to {latest}", of_node(node), be(tally.count));
@@ -225,10 +271,11 @@ impl<D: Disk> Facts<'_, D> {
             let Step { slot, is_back, before_ms, after_ms, by_ms, sample, .. } = *step;
             let node = numbers.get(slot).copied().filter(|_| has_nodes);
             let tally = if is_back { back.of(node) } else { forward.of(node) };
-            tally.add(1, Some(before_ms));
-            tally.to_ms = tally.to_ms.max(Some(after_ms));
-            tally.from_ms = tally.from_ms.min(Some(after_ms));
-            tally.most_ms = tally.most_ms.max(by_ms);
+            tally.count += 1;
+            tally.at_ms.get_or_insert(before_ms);
+            if by_ms > tally.most_ms {
+                (tally.most_ms, tally.from_ms, tally.to_ms) = (by_ms, Some(before_ms), Some(after_ms));
+            }
             tally.show(sample, self.options.max_rows);
         }
         self.by_node(&back, |_, node, tally| {

@@ -26,6 +26,50 @@ pub(crate) fn values<'a, const N: usize>(text: &'a [u8], keys: [&[u8]; N]) -> Op
     (rest.at == rest.bytes.len()).then_some(found)
 }
 
+/// The elements of an array, as `values` gives them. `None` if the text is not an array.
+pub(crate) fn elements(text: &[u8]) -> Option<Vec<&[u8]>> {
+    let mut found = Vec::new();
+    let mut rest = Text { bytes: text.trim_ascii(), at: 0 };
+    rest.take(b'[')?;
+    if rest.take(b']').is_some() {
+        return Some(found);
+    }
+    loop {
+        rest.blanks();
+        found.push(rest.value()?);
+        if rest.take(b',').is_none() {
+            rest.take(b']')?;
+            return Some(found);
+        }
+    }
+}
+
+/// The text of a string as `values` gives it, with the escapes that `JSON.stringify` writes resolved.
+pub(crate) fn unescaped(text: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (mut out, mut rest) = (String::new(), text.chars());
+    while let Some(char) = rest.next() {
+        if char != '\\' {
+            out.push(char);
+            continue;
+        }
+        out.push(match rest.next()? {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'u' => {
+                let digits: String = rest.by_ref().take(4).collect();
+                // Half of a pair is none: JSON.stringify writes whole characters as they are.
+                char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?
+            }
+            other => other,
+        });
+    }
+    Some(out)
+}
+
 struct Text<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -101,18 +145,27 @@ impl<'a> Text<'a> {
 mod tests {
     use super::*;
 
-    fn id(text: &str) -> Option<Option<&[u8]>> {
-        values(text.as_bytes(), [b"id"]).map(|[id]| id)
+    fn id(text: &str) -> Option<&[u8]> {
+        values(text.as_bytes(), [b"id"]).map(|[id]| id.unwrap_or(b"missing"))
     }
 
     #[test]
     fn a_value_is_taken_as_it_is_written() {
-        assert_eq!(id(r#"{"id":9007199254740993}"#), Some(Some(&b"9007199254740993"[..])));
-        assert_eq!(id(r#" { "a" : {"id":1,"b":["}"]} , "id" : "12" } "#), Some(Some(&b"12"[..])));
-        assert_eq!(id(r#"{"a\"":"\\","id":null}"#), Some(Some(&b"null"[..])));
-        assert_eq!(id("{}"), Some(None));
+        assert_eq!(id(r#"{"id":9007199254740993}"#), Some(&b"9007199254740993"[..]));
+        assert_eq!(id(r#" { "a" : {"id":1,"b":["}"]} , "id" : "12" } "#), Some(&b"12"[..]));
+        assert_eq!(id(r#"{"a\"":"\\","id":null}"#), Some(&b"null"[..]));
+        assert_eq!(id("{}"), Some(&b"missing"[..]));
         for text in ["", "12", "[{}]", r#"{"id":1"#, r#"{"id":}"#, r#"{"id":1} x"#, r#"{"id" 1}"#, r#"{"id":"1\"#] {
             assert_eq!(id(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn elements_and_escapes_are_resolved() {
+        assert_eq!(elements(b"[]"), Some(vec![]));
+        assert_eq!(elements(br#" [ {"a":[1]} , "x,]" , 3 ] "#), Some(vec![&br#"{"a":[1]}"#[..], b"x,]", b"3"]));
+        assert_eq!(elements(b"[1"), None);
+        assert_eq!(unescaped(br#"a\"\u00e9\n"#).as_deref(), Some("a\"\u{e9}\n"));
+        assert_eq!(unescaped(br"\ud800"), None);
     }
 }

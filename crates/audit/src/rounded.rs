@@ -1,0 +1,126 @@
+//! IDs that were a double for a while: JavaScript and spreadsheets keep 53 bits of a number.
+//!
+//! An ID with `k` bits more than a double holds comes back as a multiple of 2^k, or as the shortest decimal text of that double. Natural
+//! IDs are multiples too if their sequence is 0, so only those with another sequence count: of these, one in 2^k is a multiple, and of the
+//! multiples of 4 at most four in 2^k are a shortest text (there is one text for 2^k numbers, and at 17 digits it is a multiple of 4 or 2).
+
+use crate::key::Keys;
+
+const DOUBLE_BITS: u32 = 53;
+/// With fewer bits too many natural IDs are multiples.
+const LEAST_LOST_BITS: u32 = 4;
+const LOST_BITS: usize = 11;
+/// Hits below this, or below three times what is expected, are none.
+const LEAST_HITS: u64 = 20;
+const LEAST_RATIO: f64 = 3.0;
+/// How often a clean set has the finding, at most.
+pub(crate) const FALSE_ALARM_RATE: f64 = 1e-6;
+
+/// How many IDs could have been hit, by the bits they lose, and how many were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hits {
+    of: [u64; LOST_BITS],
+    pub(crate) count: u64,
+    /// The chance of a natural ID, times 2 to the power of the lost bits.
+    weight: f64,
+}
+
+impl Hits {
+    fn new(weight: f64) -> Self {
+        Self { weight, ..Self::default() }
+    }
+
+    #[inline]
+    fn add(&mut self, lost: u32, is_hit: bool) {
+        self.of[lost as usize] += 1;
+        self.count += u64::from(is_hit);
+    }
+
+    pub(crate) fn of(&self) -> u64 {
+        self.of.iter().sum()
+    }
+
+    /// Whether a clean set has so many hits less often than the stated rate.
+    pub(crate) fn is_unusual(&self) -> bool {
+        let expected: f64 = self.of.iter().zip(0..).map(|(&of, lost)| of as f64 * self.weight / 2_f64.powi(lost)).sum();
+        let (of, count) = (self.of() as f64, self.count as f64);
+        self.count >= LEAST_HITS && count >= LEAST_RATIO * expected && tail(of, count, expected / of) < FALSE_ALARM_RATE
+    }
+}
+
+/// The chance of at least `hits` of `of`, if each is one with this chance: Chernoff's bound.
+pub(crate) fn tail(of: f64, hits: f64, chance: f64) -> f64 {
+    let share = hits / of;
+    if share <= chance {
+        return 1.0;
+    }
+    let part = |share: f64, chance: f64| if share <= 0.0 { 0.0 } else { share * (share / chance).ln() };
+    (-of * (part(share, chance) + part(1.0 - share, 1.0 - chance))).exp()
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Rounded {
+    /// IDs large enough to lose bits.
+    pub(crate) large: u64,
+    /// Those of them that a double is.
+    pub(crate) doubles: u64,
+    /// How many IDs lose so many bits.
+    lost: [u64; LOST_BITS],
+    pub(crate) multiples: Hits,
+    pub(crate) texts: Hits,
+}
+
+impl Rounded {
+    pub(crate) fn new() -> Self {
+        Self { large: 0, doubles: 0, lost: [0; LOST_BITS], multiples: Hits::new(1.0), texts: Hits::new(4.0) }
+    }
+
+    #[inline]
+    pub(crate) fn row(&mut self, id: u64, keys: &Keys) {
+        let lost = (u64::BITS - DOUBLE_BITS).saturating_sub(id.leading_zeros());
+        if lost < LEAST_LOST_BITS || lost as usize >= LOST_BITS {
+            return;
+        }
+        self.large += 1;
+        self.lost[lost as usize] += 1;
+        let is_double = id & crate::key::ones(lost) == 0;
+        self.doubles += u64::from(is_double);
+        if keys.ends_in_sequence && id & crate::key::ones(keys.sequence_bits) != 0 && keys.sequence_bits > lost {
+            self.multiples.add(lost, is_double);
+        }
+        if !is_double && id.is_multiple_of(4) {
+            self.texts.add(lost, is_shortest(id));
+        }
+    }
+
+    /// How many bits most of the large IDs lose.
+    pub(crate) fn usual_lost(&self) -> u32 {
+        let most = self.lost.iter().enumerate().max_by_key(|(_, count)| **count);
+        // At most LOST_BITS.
+        most.map_or(0, |(lost, _)| lost as u32)
+    }
+}
+
+/// Whether the decimal text of a number is the shortest one of the double next to it.
+fn is_shortest(id: u64) -> bool {
+    id.is_multiple_of(10) && format!("{}", id as f64) == format!("{id}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_that_javascript_prints_is_recognised() {
+        assert!(is_shortest(1_541_815_603_606_036_500));
+        assert!(!is_shortest(1_541_815_603_606_036_480));
+        assert!(!is_shortest(1_541_815_603_606_036_400));
+    }
+
+    #[test]
+    fn a_bound_of_a_tail_is_above_the_tail() {
+        // P(10 of 10 at 1/2) is 2^-10.
+        assert!((tail(10.0, 10.0, 0.5) - 0.000_976_562_5).abs() < 1e-9);
+        assert!(tail(10.0, 5.0, 0.5) >= 1.0);
+    }
+}
