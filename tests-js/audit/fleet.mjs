@@ -57,10 +57,15 @@ export class Rows {
     this.halves = new Uint32Array(this.ids.buffer);
     this.hosts = new Uint16Array(capacity);
     this.writtenMs = new Float64Array(capacity);
+    this.commitMs = new Float64Array(capacity);
+  }
+
+  columns() {
+    return [this.ids, this.hosts, this.writtenMs, this.commitMs];
   }
 
   /** Adds the ID whose time field has `tick`, and the fields below it `low`. A tick that is too large or negative reaches the sign bit. */
-  add(layout, tick, low, host, writtenMs) {
+  add(layout, tick, low, { host, writtenMs, commitMs }) {
     const at = this.length++;
     // `tick * 2 ** timeShift + low` in two halves, since a double has 53 bits.
     const below = 2 ** Math.max(0, 32 - layout.timeShift);
@@ -71,19 +76,19 @@ export class Rows {
     this.halves[2 * at + 1] = high + Math.floor(rest / 2 ** 32);
     this.hosts[at] = host;
     this.writtenMs[at] = writtenMs;
+    this.commitMs[at] = commitMs;
   }
 
   swap(a, b) {
-    for (const column of [this.ids, this.hosts, this.writtenMs]) [column[a], column[b]] = [column[b], column[a]];
+    for (const column of this.columns()) [column[a], column[b]] = [column[b], column[a]];
   }
 
   /** The rows at these places. */
   taken(places) {
     const rows = new Rows(places.length);
-    for (const [to, from] of places.entries()) {
-      rows.ids[to] = this.ids[from];
-      rows.hosts[to] = this.hosts[from];
-      rows.writtenMs[to] = this.writtenMs[from];
+    for (const [at, column] of this.columns().entries()) {
+      const own = rows.columns()[at];
+      for (let to = 0; to < places.length; to++) own[to] = column[places[to]];
     }
     rows.length = places.length;
     return rows;
@@ -102,6 +107,9 @@ export const STARTS = {
 /** How many IDs a request takes: mostly one, sometimes a list. */
 const MEAN_SIZE = 0.85 + 0.15 * 13.5;
 const sizeOf = (random) => (random.chance(0.85) ? 1 : 2 + Math.floor(-12 * Math.log(1 - random.next())));
+
+/** How late a transaction may be, after others that began later. */
+const LATE_MS = 300;
 
 /** How far a generator may be ahead of a clock that went back before it follows it. */
 const LEAD_MS = 10;
@@ -138,7 +146,7 @@ export function simulate({
       if (processes.findIndex((one) => one.node === node) !== at) seen.set(node, new Set());
   let ms = fromMs;
 
-  const mint = (index) => {
+  const mint = (index, commitMs) => {
     if (rows.length === count) return;
     const { node, host, start = STARTS.zero, clock = (time) => time } = processes[index];
     const state = states[index];
@@ -161,7 +169,12 @@ export function simulate({
     }
     minted(index, state.tick, state.sequence);
     const low = node * 2 ** layout.nodeShift + state.sequence * 2 ** layout.sequenceShift;
-    rows.add(layout, state.tick, low, host, Math.floor(ms + random.below(50)));
+    rows.add(layout, state.tick, low, { host, writtenMs: Math.floor(ms + random.below(50)), commitMs });
+  };
+  /** A request of that many IDs, which are committed together. */
+  const take = (index, size) => {
+    const commitMs = ms + random.below(random.chance(0.3) ? LATE_MS : 3);
+    for (let taken = 0; taken < size; taken++) mint(index, commitMs);
   };
 
   const due = [...surges];
@@ -169,38 +182,33 @@ export function simulate({
     ms -= Math.log(1 - random.next()) * gapMs;
     while (due.length > 0 && due[0].atMs <= ms) {
       const { index, size } = due.shift();
-      for (let taken = 0; taken < size; taken++) mint(index);
+      take(index, size);
     }
     const index = random.below(processes.length);
     const { fromMs: first = 0, untilMs = Number.POSITIVE_INFINITY } = processes[index];
     if (ms < first || ms >= untilMs) continue;
-    const size = onlySingles ? 1 : sizeOf(random);
-    for (let taken = 0; taken < size; taken++) mint(index);
+    take(index, onlySingles ? 1 : sizeOf(random));
   }
   return { rows, untilMs: ms, steps };
+}
+
+/** The rows by a column, those with equal values as they were. */
+function sortedBy(rows, column) {
+  const places = Uint32Array.from({ length: rows.length }, (_, at) => at);
+  places.sort((a, b) => (column[a] < column[b] ? -1 : column[a] > column[b] ? 1 : a - b));
+  return rows.taken(places);
 }
 
 /** The orders in which a file can have the rows. */
 export const ORDERS = {
   arrival: (rows) => rows,
   /** Of an export by the primary key. */
-  sorted: (rows) => {
-    const places = Uint32Array.from({ length: rows.length }, (_, at) => at);
-    const { ids } = rows;
-    places.sort((a, b) => (ids[a] < ids[b] ? -1 : ids[a] > ids[b] ? 1 : 0));
-    return rows.taken(places);
-  },
+  sorted: (rows) => sortedBy(rows, rows.ids),
   /** Of a table without order. */
   shuffled: (rows, random) => {
     for (let at = rows.length - 1; at > 0; at--) rows.swap(at, random.below(at + 1));
     return rows;
   },
-  /** Of concurrent transactions: three of ten rows change their place with one of the next 300 ms. */
-  jitter: (rows, random) => {
-    for (let at = 0; at + 1 < rows.length; at++) {
-      const other = Math.min(rows.length - 1, at + random.below(100));
-      if (random.chance(0.3) && Math.abs(rows.writtenMs[other] - rows.writtenMs[at]) < 300) rows.swap(at, other);
-    }
-    return rows;
-  },
+  /** Of transactions, of which some are late. */
+  late: (rows) => sortedBy(rows, rows.commitMs),
 };

@@ -11,6 +11,8 @@ const START_MS = Date.UTC(2026, 9, 5, 8);
 /** Of UidGenerator, whose time ends in 2024. */
 const BAIDU_START_MS = Date.UTC(2018, 2, 1);
 const BAIDU_END_MS = LAYOUTS.baidu.epochMs + 2 ** 28 * 1000;
+/** The last second that it has. */
+const BAIDU_LAST_MS = BAIDU_END_MS - 1000;
 
 const hostName = (at) => `api-${String(at).padStart(2, "0")}`;
 
@@ -241,7 +243,7 @@ function overflow(context) {
   const expected = context.trouble
     ? [
         { kind: "negative", count },
-        { kind: "time_ends", atMs: BAIDU_END_MS },
+        { kind: "time_ends", atMs: BAIDU_LAST_MS },
       ]
     : [];
   return { layout, rows, untilMs, expected, also: ["before_epoch"] };
@@ -251,7 +253,7 @@ function overflow(context) {
 function timeEnds(context) {
   const { run, layout } = usual(context, { layout: "baidu", fromMs: Date.UTC(context.trouble ? 2021 : 2018, 2, 1) });
   const { rows, untilMs } = run(fleetOf(12, context));
-  return { layout, rows, untilMs, expected: context.trouble ? [{ kind: "time_ends", atMs: BAIDU_END_MS }] : [] };
+  return { layout, rows, untilMs, expected: context.trouble ? [{ kind: "time_ends", atMs: BAIDU_LAST_MS }] : [] };
 }
 
 /** `created_at` is in UTC+8 without its zone, or one host's clock is 90 s behind. */
@@ -318,7 +320,7 @@ function peak(context) {
 
 /** A node without IDs for a fifth of the time. */
 function silent(context) {
-  const { run, at, layout } = usual(context);
+  const { run, at, layout } = usual(context, { perSecond: 5 });
   const processes = fleetOf(12, context);
   const node = processes[4].node;
   if (context.trouble) {

@@ -107,7 +107,7 @@ export function audit(all, { layout: name, nowMs, isInOrder }, broken) {
   }
   add("negative", rows.filter(({ id }) => id < 0n).length);
   add("before_epoch", rows.filter(({ ms }) => ms < layout.epochMs).length);
-  const atMs = layout.epochMs + 2 ** layout.timeBits * layout.tickMs;
+  const atMs = layout.epochMs + (2 ** layout.timeBits - 1) * layout.tickMs;
   if (atMs - nowMs < YEARS_MS) add("time_ends", 1, { atMs });
   return findings;
 }
