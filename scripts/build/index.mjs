@@ -39,8 +39,9 @@ const WASM_MODULES = {
   "frazil.wasm": [],
   "segment.wasm": ["abi", "frame", "release", "segment"],
 };
-/** That of public IDs, which is built from a crate of its own. */
+/** Those of public IDs and of the audit, which are built from crates of their own. */
 const PUBLIC_MODULE = "public.wasm";
+const AUDIT_MODULE = "audit.wasm";
 
 function digest(paths) {
   const hash = createHash("sha256");
@@ -81,6 +82,8 @@ function buildAddon() {
 const PASSES = ["-O4", "--flatten", "--rereloop", "-Oz", "-Oz"];
 /** For public IDs, whose compressed module has 65 bytes less if functions with one caller stay functions. */
 const PUBLIC_PASSES = ["-Oz", "--one-caller-inline-max-function-size=0"];
+/** For the audit, which has to be fast, since nothing downloads it. */
+const AUDIT_PASSES = ["-O2"];
 
 /** Builds a crate as one module or several. */
 function buildWasm(crate, modules, passes, flags) {
@@ -190,7 +193,7 @@ async function buildPackage() {
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  for (const file of [...Object.keys(WASM_MODULES), PUBLIC_MODULE])
+  for (const file of [...Object.keys(WASM_MODULES), PUBLIC_MODULE, AUDIT_MODULE])
     copyFileSync(`${frazil}/build/${file}`, `${dist}/${file}`);
   // `binding/wasm-text.ts` in CommonJS. It is loaded late, perhaps after a program has changed what all objects inherit. esbuild's
   // helpers for exports would break then.
@@ -285,8 +288,9 @@ export const isBuilt = () => existsSync(`${root}.cache/${stampOf(PACKAGE_STEP)}`
 export async function build() {
   const scripts = ["scripts/build/index.mjs", "scripts/build/reproducible.mjs"];
   const rust = ["Cargo.toml", "Cargo.lock", "crates/core/Cargo.toml", "crates/core/src", ...scripts];
+  const audit = ["crates/audit/Cargo.toml", "crates/audit/src"];
   if (PLATFORM_HERE !== undefined) {
-    const addon = [...rust, "crates/local/Cargo.toml", "crates/local/src", "crates/napi"];
+    const addon = [...rust, ...audit, "crates/local/Cargo.toml", "crates/local/src", "crates/napi"];
     await cached("building the native addon", addon, [`npm/${PLATFORM_HERE.name}/frazil.node`], buildAddon);
   } else {
     process.stderr.write(`· there is no native addon for ${process.platform}-${process.arch}: WebAssembly is used\n`);
@@ -309,6 +313,12 @@ export async function build() {
         "--cfg",
         'cpubits="32"',
       ]),
+  );
+  await cached(
+    "building the WebAssembly module of the audit",
+    [...rust, ...audit, "crates/wasm-audit", "crates/xtask", "package-lock.json"],
+    [`npm/frazil/build/${AUDIT_MODULE}`],
+    () => buildWasm("frazil-wasm-audit", { [AUDIT_MODULE]: [] }, AUDIT_PASSES),
   );
   const sources = [
     "npm/frazil/package.json",

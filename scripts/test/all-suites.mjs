@@ -68,7 +68,7 @@ async function lintRust() {
   clippy("-p", "frazil-napi", "--all-targets", ...strict);
   clippy("-p", "frazil-no-panic", ...strict);
   clippy("-p", "frazil-instructions", "--all-features", ...strict);
-  for (const name of ["frazil-wasm", "frazil-wasm-public"]) clippy("-p", name, ...WASM_TARGET, ...strict);
+  for (const name of ["frazil-wasm", "frazil-wasm-audit", "frazil-wasm-public"]) clippy("-p", name, ...WASM_TARGET, ...strict);
   clippy("-p", "frazil-wasm", "--tests", "--features", "std", ...WASM_TARGET, ...strict);
 }
 

@@ -11,7 +11,7 @@ import { isLinuxX64Gnu as hasAddon } from "../../scripts/shell.mjs";
 export { hasAddon };
 export const COMMANDS = [
   ...["next", "decode", "convert", "range", "layouts", "plan", "sql", "doctor", "ddl", "fence"],
-  ...["key", "seal", "open"],
+  ...["key", "seal", "open", "audit"],
 ];
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 export const program = join(root, "npm/frazil/dist/cli.mjs");
@@ -41,6 +41,7 @@ export function groupsOf(rows, ...fields) {
 writeFileSync(join(folder, "ids.txt"), "1541815603606036480\n");
 writeFileSync(join(folder, "id.key"), `${key}\n`, { mode: 0o600 });
 writeFileSync(join(folder, "users.csv"), 'at,user,note\n1,usr_0LrCR3y82ZiHd1GYZNR3XN,"a, b"\n');
+writeFileSync(join(folder, "orders.csv"), "server,id\na,1541815603606036480\nb,1541815603606167552\n");
 
 /** What only a program can do, in a message for a person. */
 export const CALLS =

@@ -159,7 +159,8 @@ test("THIRD-PARTY.md lists every dependency that is compiled or bundled in, with
   };
   const targets = PLATFORMS.flatMap(({ target }) => ["--target", target]);
   assert.deepEqual(rows("The native addon"), crates("-p", "frazil-napi", ...targets));
-  const modules = ["-p", "frazil-wasm", "-p", "frazil-wasm-public", "--target", "wasm32-unknown-unknown"];
+  const wasm = ["frazil-wasm", "frazil-wasm-audit", "frazil-wasm-public"].flatMap((name) => ["-p", name]);
+  const modules = [...wasm, "--target", "wasm32-unknown-unknown"];
   assert.deepEqual(rows("The WebAssembly modules"), crates(...modules));
 
   const { metafile } = esbuild.buildSync({

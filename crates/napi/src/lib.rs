@@ -8,8 +8,9 @@
 //!
 //! Whatever is more than translation has a file. A process uses one copy of the addon (`copies.rs`) and one backend (`backends.rs`), and
 //! has one registry behind a lock, which all worker threads share. A realm has its frames (`frames.rs`); TypeScript swaps words itself
-//! (`lines.rs`); and a state file is opened on a thread ([`openings`]).
+//! (`lines.rs`); and a state file is opened on a thread ([`openings`]). The audit of IDs mints nothing, and is a class (`audit.rs`).
 
+mod audit;
 mod backends;
 mod copies;
 mod frames;

@@ -3,8 +3,8 @@
 //! * `bindgen WASM DIR` writes a module and the glue of wasm-bindgen for it. It uses wasm-bindgen as a library, at the version that
 //!   Cargo.lock pins, because the glue and the module must come from the same version. The tests of `crates/wasm` need the glue.
 //! * `inspect FILE…` prints what each addon needs and offers, as JSON: one list, in the order of the files.
-//! * `module WASM FILE [EXPORT…]` writes a module of the package, which has no imports and so needs no glue. If exports are named, it has
-//!   those and its memory, and nothing that only others need.
+//! * `module WASM FILE [EXPORT…]` writes a module of the package, which imports at most its host and so needs no glue. If exports are
+//!   named, it has those and its memory, and nothing that only others need.
 //! * `tables` writes the tables in `npm/frazil/src/generated` from the core. `tables --check` writes nothing and fails if a file
 //!   differs from what would be written.
 //!

@@ -2,6 +2,7 @@
 //!
 //! * **No imports**: bundlers and hosts that take a `.wasm` file for an ES module look for the files that it imports. Only numbers
 //!   cross the boundary (`crates/wasm`), so the module needs nothing from its host, and the package does not contain the glue.
+//!   Of the module `host` they stay: the audit has its disk there, and no bundler sees that module.
 //! * **Checked**: if an import remains, the module is refused.
 
 use walrus::Module;
@@ -12,6 +13,9 @@ const GLUE: &str = "__";
 
 /// How the memory is exported.
 const MEMORY: &str = "memory";
+
+/// The module of imports that a crate asks for itself.
+const HOST: &str = "host";
 
 /// Removes all exports but those that are named and the memory; none, if nothing is named.
 ///
@@ -41,7 +45,8 @@ pub(crate) fn remove_glue(module: &mut Module) -> Result<(), String> {
         module.exports.delete(export);
     }
     walrus::passes::gc::run(module);
-    let imports: Vec<String> = module.imports.iter().map(|import| format!("{:?} of {:?}", import.name, import.module)).collect();
+    let others = module.imports.iter().filter(|import| import.module != HOST);
+    let imports: Vec<String> = others.map(|import| format!("{:?} of {:?}", import.name, import.module)).collect();
     if imports.is_empty() {
         return Ok(());
     }
@@ -59,9 +64,13 @@ mod tests {
 
     /// A module that exports `next`, which calls an import or does not, and the import as wasm-bindgen's start function.
     fn module_that(calls_the_import: bool) -> Module {
+        module_with("./frazil_bg.js", calls_the_import)
+    }
+
+    fn module_with(imported: &str, calls_the_import: bool) -> Module {
         let mut module = Module::default();
         let void = module.types.add(&[], &[]);
-        let (import, _) = module.add_import_func("./frazil_bg.js", "init", void);
+        let (import, _) = module.add_import_func(imported, "init", void);
         let mut next = FunctionBuilder::new(&mut module.types, &[], &[]);
         if calls_the_import {
             next.func_body().call(import);
@@ -96,5 +105,6 @@ mod tests {
     fn an_import_that_the_module_uses_is_refused_by_name() {
         let refusal = remove_glue(&mut module_that(true)).expect_err("it imports a function");
         assert!(refusal.contains(r#"imports "init" of "./frazil_bg.js""#), "{refusal}");
+        assert_eq!(remove_glue(&mut module_with("host", true)), Ok(()), "the crate asks for it");
     }
 }

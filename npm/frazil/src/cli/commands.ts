@@ -1,6 +1,7 @@
 /** The commands, and finding the intended one. */
 import { Layout } from "frazil";
 import { hintOf } from "../base/option-keys.js";
+import { audit } from "./audit/index.js";
 import type { Command } from "./command.js";
 import { convert } from "./convert.js";
 import { ddl } from "./ddl.js";
@@ -33,6 +34,7 @@ export const COMMANDS: readonly Command[] = [
   key,
   seal,
   open,
+  audit,
 ];
 
 /** Other words that people type for a command. */
@@ -49,6 +51,7 @@ const OTHER_NAMES: readonly (readonly [RegExp, Command])[] = [
   [/^(keys|keygen|derive|fingerprint|secret)$/i, key],
   [/^(encrypt|encipher|hide|public)$/i, seal],
   [/^(unseal|decrypt|decipher|reveal)$/i, open],
+  [/^(analy[sz]e|duplicates?|dupes?|repeats?|verify|scan|incident)$/i, audit],
 ];
 
 /**
@@ -82,6 +85,7 @@ export function meantBy({ name, usage, flags, meant }: Command, args: readonly s
 const MISTAKEN: readonly (readonly [FlagName, FlagName])[] = [
   ["to", "as"],
   ["as", "from"],
+  ["format", "as"],
 ];
 
 /** Refuses a flag that the command does not read, and names the commands that do. */

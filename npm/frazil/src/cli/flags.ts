@@ -86,6 +86,22 @@ const TABLE = {
     value: "NAME|N",
     help: "on standard input: a column of CSV, or between tabs, by its name in the first row or, without\nsuch a row, by its number from 1. It alone is replaced",
   },
+  format: {
+    value: "FORMAT",
+    help: "lines, csv, ndjson, or raw (64 bits each, little endian). Without it, by the first bytes",
+  },
+  id: { value: "NAME", help: "the column of CSV, or the key of NDJSON, with the IDs (default: id)" },
+  host: {
+    value: "NAME",
+    help: "that with the process or machine, to find node ids that two of them share (default: host)",
+  },
+  "created-at": {
+    value: "NAME",
+    help: "that with the time of the row, to compare with that of the ID (default: created_at)",
+  },
+  memory: { value: "SIZE", help: "of the buffers (default: 256M)" },
+  now: { value: "TIME", help: "the time after which an ID is in the future (default: now)" },
+  "fix-report": { help: "the rows to look at instead, as CSV with their lines. Reads the files twice" },
   grep: {
     help: `the input as it is, with [time node sequence] after each decimal ID whose time is\nafter the first day of the epoch, and at most a day ahead`,
   },
@@ -109,7 +125,7 @@ const NAMES = Object.keys(TABLE) as FlagName[];
 const isFlag = (name: string): name is FlagName => Object.hasOwn(TABLE, name);
 
 /** The flags whose value can be negative. */
-const NEGATIVE: readonly FlagName[] = ["from", "to", "epoch"];
+const NEGATIVE: readonly FlagName[] = ["from", "to", "epoch", "now"];
 
 /** Other programs' names for a flag. */
 const OTHER_NAMES: readonly (readonly [RegExp, FlagName])[] = [
@@ -118,7 +134,7 @@ const OTHER_NAMES: readonly (readonly [RegExp, FlagName])[] = [
   [/^(directory|path|state)$/, "dir"],
   [/^(since|start|after|begin)$/, "from"],
   [/^(until|till|end|before)$/, "to"],
-  [/^(format|output|encoding)$/, "as"],
+  [/^(output|encoding)$/, "as"],
   [/^(key|secret)$/, "key-file"],
   [/^V$/, "version"],
 ];

@@ -39,8 +39,7 @@ export interface Reader {
 export function readsLines(reader: Reader, flags: Flags, ids: readonly string[]): boolean {
   const isAsked = ids.includes("-");
   const fromFile = commandLineOf(reader.command, flags, "- < FILE");
-  if (isAsked && ids.length > 1)
-    throw new UsageError(`- is standard input, with one ID a line, and stands alone\n${fromFile}`);
+  if (isAsked && ids.length > 1) throw new UsageError(`- is standard input, and stands alone\n${fromFile}`);
   if (ids.length > 0 && !isAsked) return false;
   if (!process.stdin.isTTY) checkReadable(fromFile);
   else if (!isAsked) throw needsId(reader);

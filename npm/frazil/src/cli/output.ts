@@ -6,23 +6,30 @@ import { KEY } from "../base/errors.js";
 /** Whether an error of a stream means that its reader has closed it. */
 const isReaderGone = ({ code }: NodeJS.ErrnoException): boolean => code === "EPIPE" || code === "EOF";
 
+/** The exit code if the output cannot be written. */
+let failure = 1;
+/** Sets that exit code, for a command whose 1 is an answer. */
+export const failWith = (exitCode: number): void => {
+  failure = exitCode;
+};
+
 /** Ends the process because its output does not arrive: with success if the reader has read enough. */
 function end(error: NodeJS.ErrnoException): never {
   if (isReaderGone(error)) process.exit(0);
   process.stderr.write(`frazil: cannot write the output: ${error.message}\n`);
-  process.exit(1);
+  process.exit(failure);
 }
 
 /**
  * Ends the process, with success, when the reader of standard output closes it, as `head` does after its lines. Further output is not
- * wanted. Any other error of a stream, such as a full disk, ends it with the exit code 1. If standard error is closed, the command
- * continues, with the usual exit code.
+ * wanted. Any other error of a stream, such as a full disk, ends it with the exit code 1 (or that of `failWith`). If standard error is
+ * closed, the command continues, with the usual exit code.
  */
 export function endWithReader(): void {
   process.stdout.on("error", end);
   process.stderr.on("error", (error: NodeJS.ErrnoException) => {
     // Standard error may be on the same disk as the output. Then only the exit code reports it.
-    if (!isReaderGone(error)) process.exit(1);
+    if (!isReaderGone(error)) process.exit(failure);
   });
 }
 
@@ -67,7 +74,7 @@ export async function print(text: string | Uint8Array): Promise<void> {
 }
 
 /** A text with escapes for characters that a terminal would act on or hide, except line ends. */
-const printable = (text: string): string =>
+export const printable = (text: string): string =>
   text.replace(/(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu, (unseen) => `\\u{${(unseen.codePointAt(0) as number).toString(16)}}`);
 
 /** What stands before the host of a URL, which can be a password; also where the text is cut before the host. */
