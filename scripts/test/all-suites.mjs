@@ -68,7 +68,8 @@ async function lintRust() {
   clippy("-p", "frazil-napi", "--all-targets", ...strict);
   clippy("-p", "frazil-no-panic", ...strict);
   clippy("-p", "frazil-instructions", "--all-features", ...strict);
-  for (const name of ["frazil-wasm", "frazil-wasm-audit", "frazil-wasm-public"]) clippy("-p", name, ...WASM_TARGET, ...strict);
+  for (const name of ["frazil-wasm", "frazil-wasm-audit", "frazil-wasm-public"])
+    clippy("-p", name, ...WASM_TARGET, ...strict);
   clippy("-p", "frazil-wasm", "--tests", "--features", "std", ...WASM_TARGET, ...strict);
 }
 
@@ -297,7 +298,13 @@ export const ALL_SUITES = [
   { name: "site", requires: [runtimes, browser, siteTools], run: testSite },
   { name: "attacks-process", ...testsOf("core/binding", { ownRoot: true }) },
   { name: "cli", ...othersOf("cli", { ownRoot: true }) },
-  { name: "audit", ...testsOf("audit", { limitMs: 900_000 }) },
+  // A million IDs of each incident. The limit ends what hangs.
+  {
+    name: "audit",
+    waits: true,
+    requires: [runtimes, postgres, sqlEngines],
+    ...testsOf("audit", { limitMs: 900_000 }),
+  },
   { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/node22") },
   { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/bun") },
   { name: "deno", requires: [runtimes], ...testsOf("runtimes/deno") },
