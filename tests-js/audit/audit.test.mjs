@@ -4,16 +4,18 @@ import { describe, test } from "node:test";
 import { auditOf, certaintyOf } from "./command.mjs";
 import { differences } from "./differences.mjs";
 import { withFolder, writeIncident } from "./files.mjs";
+import { LAYOUTS, Rows } from "./fleet.mjs";
 import { incident, NAMES } from "./incidents.mjs";
 import { audit, EXACT, read } from "./reference.mjs";
 
 const COUNT = Number(process.env.FRAZIL_AUDIT_IDS ?? 1_000_000);
 
-/** The report on an incident. Every second one comes through a pipe, and every third one has gzip. */
-const reportOn = (made, at = 0, options = []) =>
-  withFolder((folder) =>
-    auditOf(made, writeIncident(made, folder, { gzip: at % 3 === 0 }), { isPiped: at % 2 === 0, options }),
-  );
+/** The report on an incident. Every second one comes through a pipe, every third one has gzip, and the others go through files on disk. */
+const reportOn = (made, at) =>
+  withFolder((folder) => {
+    const options = at % 3 === 0 ? [] : ["--memory", "2M"];
+    return auditOf(made, writeIncident(made, folder, { gzip: at % 3 === 0 }), { isPiped: at % 2 === 0, options });
+  });
 
 describe(`each incident, in ${COUNT} IDs`, () => {
   for (const [at, name] of NAMES.entries()) {
@@ -65,6 +67,21 @@ describe("the slow auditor agrees in small files", () => {
         });
       }
     });
+});
+
+test("more node ids than the memory holds are a finding, and repeats are found all the same", async () => {
+  const [layout, nodes] = [LAYOUTS.baidu, 300_000];
+  const rows = new Rows(nodes + 1);
+  for (let at = 0; at <= nodes; at++) {
+    const node = Math.min(at, nodes - 1);
+    rows.add(layout, 56_000_000, node * 2 ** layout.nodeShift, { host: 0, writtenMs: 0, commitMs: 0 });
+  }
+  const made = { layout: "baidu", rows, columns: ["id"], format: "lines", nowMs: Date.UTC(2018, 5, 1) };
+  const { findings } = await withFolder((folder) =>
+    auditOf(made, writeIncident(made, folder), { options: ["--memory", "1M"] }),
+  );
+  const expected = [{ kind: "repeats", count: 1, nodes: [nodes - 1] }, { kind: "capped" }];
+  assert.deepEqual(differences(findings, { expected }), []);
 });
 
 test("every kind of the incidents is one that the command line knows as exact, statistical or informational", () => {
