@@ -77,6 +77,7 @@ async function lintRust() {
 async function testRust() {
   coreTestsOf(LONG_CORE_TESTS);
   cargoTest("-p", "frazil", "--all-features", "--doc");
+  cargoTest("-p", "frazil-audit");
   // Without the `std` feature no random key can be drawn.
   cargoTest("-p", "frazil", "--no-default-features", "--test", "registry");
   await stateFileTestsAtOnce();

@@ -9,6 +9,8 @@ use crate::key::Keys;
 const MONTH_MS: i64 = 30 * DAY_MS;
 /// A layout that fewer of the IDs fit is none.
 const LEAST_SHARE: f64 = 0.5;
+/// From so many IDs on, they say more together than alone.
+const MANY: u64 = 32;
 /// Times of rows and IDs agree within this, time zones included.
 const CREATED_MS: i64 = DAY_MS;
 
@@ -77,6 +79,7 @@ fn weigh(name: &str, layout: &Layout, rows: &[(u64, Option<i64>)], now_ms: i64) 
     let System { usual, counts, since_ms } = system(name);
     let span_ms = keys.tick_ms as f64 * 2_f64.powi(keys.time_bits.cast_signed());
     let (mut fitting, mut low, mut created, mut agreeing) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let mut fitting_keys = Vec::new();
     let mut recency = 0.0;
     let mut nodes = std::collections::BTreeMap::<u32, u32>::new();
     for &(id, created_ms) in rows {
@@ -89,6 +92,7 @@ fn weigh(name: &str, layout: &Layout, rows: &[(u64, Option<i64>)], now_ms: i64) 
             continue;
         }
         fitting += 1;
+        fitting_keys.push(key);
         recency += (span_ms / ((now_ms - ms).max(0) + MONTH_MS) as f64).log2();
         let sequence = key & crate::key::ones(keys.sequence_bits);
         low += u64::from(u128::from(sequence) * 256 < 1 << keys.sequence_bits);
@@ -111,13 +115,21 @@ fn weigh(name: &str, layout: &Layout, rows: &[(u64, Option<i64>)], now_ms: i64) 
         let low = of(low, fitting);
         score += 5.0 * low - 3.0 * (1.0 - low);
         reasons.push(format!("{} have a low sequence number", percent(low)));
+        // In the right layout, the first ID of a node in a tick has the sequence number 0.
+        fitting_keys.sort_unstable();
+        let ticks = || fitting_keys.chunk_by(|a, b| a >> keys.node_shift == b >> keys.node_shift);
+        let begins = of(ticks().filter(|ids| keys.low(ids[0]) == 0).count() as u64, ticks().count() as u64);
+        if fitting >= MANY {
+            score += 6.0 * begins;
+            reasons.push(format!("{} of the ticks of a node begin at 0", percent(begins)));
+        }
     }
     if keys.node_bits > 0 {
         let all = 2_f64.powi(keys.node_bits.cast_signed());
         let used = nodes.len() as f64;
         // How many different ones random node bits would give.
         let random = all * (1.0 - (1.0 - 1.0 / all).powf(fitting as f64));
-        if fitting >= 32 {
+        if fitting >= MANY {
             score += if used < random / 4.0 {
                 4.0
             } else if used > random * 0.8 {

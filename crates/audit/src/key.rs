@@ -19,8 +19,9 @@ struct Move {
 pub(crate) struct Keys {
     moves: Vec<Move>,
     is_same: bool,
-    /// How many bits the layout has.
-    pub(crate) bits: u32,
+    outside_mask: u64,
+    low_mask: u64,
+    node_mask: u64,
     pub(crate) epoch_ms: i64,
     pub(crate) tick_ms: i64,
     pub(crate) time_shift: u32,
@@ -66,7 +67,9 @@ impl Keys {
         Self {
             is_same: moves.iter().all(|one| one.id_shift == one.key_shift),
             moves,
-            bits: layout.bits(),
+            outside_mask: !ones(layout.bits()),
+            low_mask: ones(low_bits),
+            node_mask: ones(node_bits),
             // Both are safe integers of JavaScript.
             epoch_ms: spec.epoch_ms.cast_signed(),
             tick_ms: spec.tick_ms.cast_signed(),
@@ -85,7 +88,7 @@ impl Keys {
         if self.is_same {
             return id;
         }
-        let kept = id & !ones(self.bits);
+        let kept = id & self.outside_mask;
         self.moves.iter().fold(kept, |key, one| key | (((id >> one.id_shift) & one.mask) << one.key_shift))
     }
 
@@ -93,7 +96,7 @@ impl Keys {
         if self.is_same {
             return key;
         }
-        let kept = key & !ones(self.bits);
+        let kept = key & self.outside_mask;
         self.moves.iter().fold(kept, |id, one| id | (((key >> one.key_shift) & one.mask) << one.id_shift))
     }
 
@@ -106,24 +109,24 @@ impl Keys {
     #[inline]
     pub(crate) fn node(&self, key: u64) -> u32 {
         // At most 32 bits wide.
-        ((key >> self.node_shift) & ones(self.node_bits)) as u32
+        ((key >> self.node_shift) & self.node_mask) as u32
     }
 
     #[inline]
     pub(crate) fn low(&self, key: u64) -> u64 {
-        key & ones(self.low_bits)
+        key & self.low_mask
     }
 
     /// Whether the layout cannot have issued the ID: it has bits above the width.
     #[inline]
     pub(crate) fn is_outside(&self, key: u64) -> bool {
-        key & !ones(self.bits) != 0
+        key & self.outside_mask != 0
     }
 
-    /// Unix milliseconds of a tick. A tick of an ID is one that the layout holds, so this does not overflow.
+    /// Unix milliseconds of a tick that the layout holds, so this does not overflow.
     #[inline]
     pub(crate) fn ms(&self, tick: u64) -> i64 {
-        self.epoch_ms.saturating_add(tick.cast_signed().saturating_mul(self.tick_ms))
+        self.epoch_ms.wrapping_add(tick.cast_signed().wrapping_mul(self.tick_ms))
     }
 
     pub(crate) fn ms_of(&self, key: u64) -> i64 {

@@ -1,7 +1,8 @@
 //! What the IDs in order say: repeats, the nodes, two hosts with one node, sequences, days.
 
 use crate::calendar::DAY_MS;
-use crate::key::Keys;
+use crate::key::{Keys, ones};
+use crate::rounded::lost_bits;
 use crate::slots::Slots;
 use crate::sort::NO_HOST;
 use crate::tally::{ByNode, Sample};
@@ -10,8 +11,6 @@ use crate::tally::{ByNode, Sample};
 const TURNS_MS: i64 = 1000;
 /// Sequence numbers of a tick that are further apart belong to two runs. Rows that are missing leave small gaps.
 const FAR: u64 = 16;
-/// What a double of an ID of 60 bits loses.
-const MULTIPLE: u64 = 0x7f;
 /// How many hosts of a node are kept.
 const MAX_NODE_HOSTS: usize = 8;
 /// Days that are told apart: 54 years.
@@ -30,6 +29,8 @@ pub(crate) struct Node {
     pub(crate) near: u64,
     pub(crate) middle: u64,
     pub(crate) far: u64,
+    /// Ticks that have such a distance beyond `FAR`.
+    pub(crate) far_ticks: u64,
     /// Values that occur more than once; those of them that end in zero bits; and in how many minutes.
     pub(crate) repeats: u64,
     pub(crate) repeats_at_zero: u64,
@@ -202,7 +203,7 @@ impl Ledger {
         let Some(slot) = node_slot(&mut self.slots, &mut self.nodes, keys.node(key)) else { return };
         let node = &mut self.nodes[slot];
         node.repeats += 1;
-        node.repeats_at_zero += u64::from(keys.id(key) & MULTIPLE == 0);
+        node.repeats_at_zero += u64::from(id & ones(lost_bits(id)) == 0);
         if node.repeats == 1 {
             node.repeat_ticks[0] = node.ticks;
         }
@@ -347,7 +348,9 @@ impl Node {
         let count = |matches: bool| u64::from(matches);
         self.near += whole.near - count(whole.widest == 1);
         self.middle += whole.middle - count(whole.widest > 1 && whole.widest <= FAR);
-        self.far += whole.far - count(whole.widest > FAR);
+        let far = whole.far - count(whole.widest > FAR);
+        self.far += far;
+        self.far_ticks += u64::from(far > 0);
     }
 }
 

@@ -45,8 +45,8 @@ impl Options {
 }
 
 impl Options {
-    /// Reads options from JSON, as the bindings send them: `nowMs`, and of `layout` (`epochMs`, `tickMs`, `unsigned`, `fields` of `kind`, `name`
-    /// and `bits`), `layoutName`, `format`, `id`, `host`, `createdAt`, `memoryBytes` and `maxRows` those that are given.
+    /// Reads options from JSON, as the bindings send them: `nowMs`, and of `layout` (`epochMs`, `tickMs`, `unsigned`, `fields` of
+    /// `kind`, `name` and `bits`), `layoutName`, `format`, `id`, `host`, `createdAt`, `memoryBytes` and `maxRows` those that are given.
     ///
     /// # Errors
     /// If the text is not such an object, or the layout breaks a rule.

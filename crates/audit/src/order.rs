@@ -1,9 +1,11 @@
 //! The order of the rows of a file, and the steps of clocks that it shows.
 //!
-//! In the order of arrival, the time of a node's IDs only grows, apart from rows that came a little late. A step **back** is a fall by at
-//! least `BACK_MS` after which the node goes on below the time it had: late rows are none. A node is **ahead** if its time leaps beyond
-//! that of all others by more than `AHEAD_MS`, and two others go on below. Falls that most nodes show at the same place are of the
-//! file, which is a list of several pieces then.
+//! In the order of arrival, the time of a node's IDs only grows, apart from rows that came a little late.
+//!
+//! * A step **back** is a fall by at least `BACK_MS` after which the node goes on from there until it has caught up, while the others go on
+//!   about as far. Rows that are late do not: a transaction commits many at once.
+//! * A node is **ahead** if its time leaps beyond that of all others by more than `AHEAD_MS`, and two others go on below.
+//! * Falls that most nodes show at the same place are of the file, which is a list of several pieces then.
 
 use crate::report::Order;
 use crate::tally::Sample;
@@ -13,7 +15,9 @@ const BACK_MS: i64 = 128;
 /// Where many rows are a little late, as with transactions that overlap, some may be later.
 const BACK_MS_IF_LATE: i64 = 2000;
 /// So many rows below the time before confirm a step back.
-const BACK_ROWS: u8 = 3;
+const BACK_ROWS: u64 = 3;
+/// A node that went on for so long below the time it had was set back, even if it has not caught up.
+const LONG_MS: i64 = 10_000;
 /// Generators may run ahead of their clock by a second.
 const AHEAD_MS: i64 = 2000;
 /// How many rows of others confirm that a node is ahead.
@@ -44,11 +48,20 @@ struct Passage {
     /// The number of the file, from 1, of the last row.
     file: u32,
     last_ms: i64,
-    /// It fell, and its next rows tell whether it was a late one: the index in `falls`.
+    /// It fell, and its next rows tell whether these were late: the index in `falls`.
     fall: Option<u32>,
-    /// Rows below the time before the fall.
-    rows_below: u8,
     is_ahead: bool,
+}
+
+/// A fall, until the node has caught up.
+#[derive(Clone, Copy, Debug)]
+struct Fall {
+    step: Step,
+    /// Rows below the time before it, and the time of the last of them.
+    rows: u64,
+    last_ms: i64,
+    /// The time of the others when it fell.
+    others_ms: i64,
 }
 
 /// A node that leapt ahead of all others, until they follow or go on below.
@@ -68,7 +81,12 @@ struct Front {
     ms: i64,
 }
 
-const NO_FRONT: Front = Front { slot: usize::MAX, ms: i64::MIN };
+impl Default for Front {
+    /// That of no node.
+    fn default() -> Self {
+        Self { slot: usize::MAX, ms: i64::MIN }
+    }
+}
 
 #[derive(Default)]
 pub(crate) struct Orders {
@@ -81,10 +99,10 @@ pub(crate) struct Orders {
     global_falls: u64,
     last_ms: i64,
     nodes_in_file: u64,
-    falls: Vec<Step>,
+    falls: Vec<Fall>,
     leap: Option<Leap>,
     /// The two nodes of the latest times.
-    fronts: Option<[Front; 2]>,
+    fronts: [Front; 2],
     steps_of_file: Vec<Step>,
     lost_steps: u64,
     /// The steps of all files that are in order.
@@ -106,13 +124,13 @@ impl Orders {
         let is_first = passage.file != self.file + 1;
         let last_ms = passage.last_ms;
         if is_first {
-            *passage = Passage { file: self.file + 1, last_ms: ms, fall: None, rows_below: 0, is_ahead: false };
+            *passage = Passage { file: self.file + 1, last_ms: ms, fall: None, is_ahead: false };
             self.nodes_in_file += 1;
         } else {
             self.pairs += 1;
             passage.last_ms = ms;
             if passage.fall.is_some() {
-                self.end_fall(slot, ms);
+                self.follow_fall(slot, ms);
             }
             if ms < last_ms {
                 self.fall(slot, last_ms, ms, &sample);
@@ -121,8 +139,7 @@ impl Orders {
         if self.leap.is_some() {
             self.follow(slot, ms);
         }
-        let [first, second] = self.fronts.unwrap_or([NO_FRONT; 2]);
-        let others_ms = if first.slot == slot { second.ms } else { first.ms };
+        let others_ms = self.others_ms(slot);
         if ms.saturating_sub(others_ms) > AHEAD_MS && others_ms != i64::MIN && self.leap.is_none() {
             let is_new = is_first || ms - last_ms > AHEAD_MS;
             if is_new && !self.passages[slot].is_ahead {
@@ -154,7 +171,7 @@ impl Orders {
             }
             self.passages[slot].is_ahead = false;
         }
-        let [first, second] = self.fronts.get_or_insert([NO_FRONT; 2]);
+        let [first, second] = &mut self.fronts;
         if first.slot == slot {
             first.ms = first.ms.max(ms);
         } else if ms > first.ms {
@@ -178,27 +195,41 @@ impl Orders {
         }
         let step = Step { slot, is_back: true, before_ms, after_ms, by_ms, sample: sample(), row: self.row };
         self.passages[slot].fall = Some(self.falls.len() as u32);
-        self.passages[slot].rows_below = 1;
-        self.falls.push(step);
+        self.falls.push(Fall { step, rows: 1, last_ms: after_ms, others_ms: self.others_ms(slot) });
+    }
+
+    /// The latest time of the other nodes.
+    #[inline]
+    fn others_ms(&self, slot: usize) -> i64 {
+        let [first, second] = &self.fronts;
+        if first.slot == slot { second.ms } else { first.ms }
     }
 
     /// A further row of a node that fell.
     #[cold]
-    fn end_fall(&mut self, slot: usize, ms: i64) {
-        let passage = &mut self.passages[slot];
-        let Some(step) = passage.fall.and_then(|at| self.falls.get(at as usize).copied()) else { return };
-        if ms >= step.before_ms {
-            passage.fall = None;
+    fn follow_fall(&mut self, slot: usize, ms: i64) {
+        let Some(fall) = self.passages[slot].fall.and_then(|at| self.falls.get_mut(at as usize)) else { return };
+        if ms < fall.step.before_ms {
+            fall.rows += 1;
+            fall.last_ms = ms;
+            return;
+        }
+        let fall = *fall;
+        self.passages[slot].fall = None;
+        self.end_fall(&fall);
+    }
+
+    /// Keeps a fall if it was a step: the node went on from there, and the others went on meanwhile.
+    fn end_fall(&mut self, fall: &Fall) {
+        let went_ms = fall.last_ms - fall.step.after_ms;
+        let others_went_ms = self.others_ms(fall.step.slot).saturating_sub(fall.others_ms);
+        let is_alone = fall.others_ms == i64::MIN;
+        // A file may end before the node has caught up.
+        let is_far = 2 * went_ms >= fall.step.by_ms || went_ms >= LONG_MS;
+        if fall.rows < BACK_ROWS || !is_far || (!is_alone && 2 * others_went_ms < went_ms) {
             self.late_rows += 1;
-            return;
-        }
-        passage.rows_below += 1;
-        if passage.rows_below < BACK_ROWS {
-            return;
-        }
-        passage.fall = None;
-        if self.steps_of_file.len() < MAX_STEPS {
-            self.steps_of_file.push(step);
+        } else if self.steps_of_file.len() < MAX_STEPS {
+            self.steps_of_file.push(fall.step);
         } else {
             self.lost_steps += 1;
         }
@@ -245,6 +276,13 @@ impl Orders {
     /// The end of a file: which order it has, and which of its steps are those of clocks.
     pub(crate) fn end_file(&mut self) {
         if self.row > 0 {
+            for slot in 0..self.passages.len() {
+                let passage = &mut self.passages[slot];
+                let fall = passage.fall.take().filter(|_| passage.file == self.file + 1);
+                if let Some(fall) = fall.and_then(|at| self.falls.get(at as usize)).copied() {
+                    self.end_fall(&fall);
+                }
+            }
             let mut steps = self.without_pieces();
             if self.small_falls > FEW_FALLS.max(self.pairs / ROWS_PER_FALL) {
                 let is_late = |step: &Step| step.is_back && step.by_ms < BACK_MS_IF_LATE;

@@ -1,8 +1,8 @@
 //! IDs that were a double for a while: JavaScript and spreadsheets keep 53 bits of a number.
 //!
 //! An ID with `k` bits more than a double holds comes back as a multiple of 2^k, or as the shortest decimal text of that double. Natural
-//! IDs are multiples too if their sequence is 0, so only those with another sequence count: of these, one in 2^k is a multiple, and of the
-//! multiples of 4 at most four in 2^k are a shortest text (there is one text for 2^k numbers, and at 17 digits it is a multiple of 4 or 2).
+//! IDs are multiples too if their sequence is 0, so only those with another sequence count: of these, one in 2^k is a multiple. And of the
+//! multiples of 4 one in 25 is a multiple of 100, as most of the shortest texts are.
 
 use crate::key::Keys;
 
@@ -10,24 +10,32 @@ const DOUBLE_BITS: u32 = 53;
 /// With fewer bits too many natural IDs are multiples.
 const LEAST_LOST_BITS: u32 = 4;
 const LOST_BITS: usize = 11;
-/// Hits below this, or below three times what is expected, are none.
+/// Hits below this, or below so many times what is expected, are none.
 const LEAST_HITS: u64 = 20;
-const LEAST_RATIO: f64 = 3.0;
+const LEAST_RATIO: f64 = 1.5;
+/// Of the texts, as times that are not spread evenly over 25 ticks are not that rare.
+const LEAST_TEXT_RATIO: f64 = 2.0;
+/// How many bits of an ID a double does not keep.
+pub(crate) const fn lost_bits(id: u64) -> u32 {
+    (u64::BITS - DOUBLE_BITS).saturating_sub(id.leading_zeros())
+}
+
 /// How often a clean set has the finding, at most.
 pub(crate) const FALSE_ALARM_RATE: f64 = 1e-6;
 
 /// How many IDs could have been hit, by the bits they lose, and how many were.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Hits {
     of: [u64; LOST_BITS],
     pub(crate) count: u64,
-    /// The chance of a natural ID, times 2 to the power of the lost bits.
-    weight: f64,
+    /// The chance that a natural ID is hit, by the bits it loses.
+    chance: fn(i32) -> f64,
+    least_ratio: f64,
 }
 
 impl Hits {
-    fn new(weight: f64) -> Self {
-        Self { weight, ..Self::default() }
+    const fn new(chance: fn(i32) -> f64, least_ratio: f64) -> Self {
+        Self { of: [0; LOST_BITS], count: 0, chance, least_ratio }
     }
 
     #[inline]
@@ -42,9 +50,9 @@ impl Hits {
 
     /// Whether a clean set has so many hits less often than the stated rate.
     pub(crate) fn is_unusual(&self) -> bool {
-        let expected: f64 = self.of.iter().zip(0..).map(|(&of, lost)| of as f64 * self.weight / 2_f64.powi(lost)).sum();
+        let expected: f64 = self.of.iter().zip(0..).map(|(&of, lost)| of as f64 * (self.chance)(lost)).sum();
         let (of, count) = (self.of() as f64, self.count as f64);
-        self.count >= LEAST_HITS && count >= LEAST_RATIO * expected && tail(of, count, expected / of) < FALSE_ALARM_RATE
+        self.count >= LEAST_HITS && count >= self.least_ratio * expected && tail(of, count, expected / of) < FALSE_ALARM_RATE
     }
 }
 
@@ -67,17 +75,26 @@ pub(crate) struct Rounded {
     /// How many IDs lose so many bits.
     lost: [u64; LOST_BITS],
     pub(crate) multiples: Hits,
+    /// IDs whose sequence is one or two below a multiple: of a sequence that counts there are no fewer than multiples.
+    before: [u64; 2],
     pub(crate) texts: Hits,
 }
 
 impl Rounded {
     pub(crate) fn new() -> Self {
-        Self { large: 0, doubles: 0, lost: [0; LOST_BITS], multiples: Hits::new(1.0), texts: Hits::new(4.0) }
+        Self {
+            large: 0,
+            doubles: 0,
+            lost: [0; LOST_BITS],
+            multiples: Hits::new(|lost| 0.5_f64.powi(lost), LEAST_RATIO),
+            before: [0; 2],
+            texts: Hits::new(|_| 0.04, LEAST_TEXT_RATIO),
+        }
     }
 
     #[inline]
     pub(crate) fn row(&mut self, id: u64, keys: &Keys) {
-        let lost = (u64::BITS - DOUBLE_BITS).saturating_sub(id.leading_zeros());
+        let lost = lost_bits(id);
         if lost < LEAST_LOST_BITS || lost as usize >= LOST_BITS {
             return;
         }
@@ -87,10 +104,21 @@ impl Rounded {
         self.doubles += u64::from(is_double);
         if keys.ends_in_sequence && id & crate::key::ones(keys.sequence_bits) != 0 && keys.sequence_bits > lost {
             self.multiples.add(lost, is_double);
+            let to_next = crate::key::ones(lost) - (id & crate::key::ones(lost));
+            if let Some(before) = self.before.get_mut(to_next as usize) {
+                *before += 1;
+            }
         }
         if !is_double && id.is_multiple_of(4) {
             self.texts.add(lost, is_shortest(id));
         }
+    }
+
+    /// Whether there are more multiples than numbers next to them, which a sequence that counts must have passed, or drew as often.
+    pub(crate) fn is_uneven(&self) -> bool {
+        let (multiples, before) = (self.multiples.count as f64, self.before[0].max(self.before[1]) as f64);
+        let all = multiples + before;
+        self.multiples.count >= LEAST_HITS && multiples >= LEAST_RATIO * before && tail(all, multiples, 0.5) < FALSE_ALARM_RATE
     }
 
     /// How many bits most of the large IDs lose.
@@ -101,9 +129,9 @@ impl Rounded {
     }
 }
 
-/// Whether the decimal text of a number is the shortest one of the double next to it.
+/// Whether the decimal text of a number ends in two zeros and is the shortest one of the double next to it.
 fn is_shortest(id: u64) -> bool {
-    id.is_multiple_of(10) && format!("{}", id as f64) == format!("{id}")
+    id.is_multiple_of(100) && format!("{}", id as f64) == format!("{id}")
 }
 
 #[cfg(test)]

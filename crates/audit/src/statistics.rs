@@ -31,13 +31,25 @@ pub(crate) fn looks_shared(node: &Node, ledger: &Ledger) -> Option<String> {
     let tested = ledger.nodes.len() as f64;
     let is_unlike_others = rest >= 300 && usual <= 0.02 && far >= FEW && far * 5 >= all;
     let is_unlike_others = is_unlike_others && tested * tail(all as f64, far as f64, usual) < FALSE_ALARM_RATE;
-    (is_two_runs || is_unlike_others)
+    // Processes that rarely mint two IDs in a tick: two of them do so more often than each of the others, and with two runs at most. How
+    // often IDs meet in a tick grows with the square of their number.
+    let square = |node: &Node| (node.ids as f64).powi(2);
+    let rest_square: f64 = ledger.nodes.iter().map(square).sum::<f64>() - square(node);
+    let expected = (rest_far + 3) as f64 * square(node) / rest_square.max(1.0);
+    let is_meeting = tested >= 3.0 && far >= 2 * FEW && far * 5 <= node.far_ticks * 6 && far as f64 >= 5.0 * expected;
+    let is_meeting = is_meeting && tested * poisson_tail(far as f64, expected) < FALSE_ALARM_RATE;
+    (is_two_runs || is_unlike_others || is_meeting)
         .then(|| format!("{} of {} sequence numbers of a tick begin another run", count(far), count(all)))
+}
+
+/// The chance of at least `count` events where `expected` are: Chernoff's bound.
+fn poisson_tail(count: f64, expected: f64) -> f64 {
+    if count <= expected { 1.0 } else { (count - expected - count * (count / expected).ln()).exp() }
 }
 
 /// Whether IDs went through a double: why, and how many did.
 pub(crate) fn rounded(rounded: &Rounded, ledger: &Ledger, keys: &Keys) -> Option<(String, u64)> {
-    if rounded.multiples.is_unusual() {
+    if rounded.multiples.is_unusual() || rounded.is_uneven() {
         let lost = rounded.usual_lost();
         let (hits, of) = (rounded.multiples.count, rounded.multiples.of());
         let message = format!(

@@ -25,6 +25,8 @@ pub(super) struct Start {
 const OTHER_FILES: &[(&[u8], &str, &str)] = &[
     (b"\x1f\x8b", "compressed with gzip", "Decompress it first."),
     (b"\x28\xb5\x2f\xfd", "compressed with Zstandard", "Decompress it first: zstd -dc FILE | npx frazil audit -"),
+    (b"\xfd7zXZ", "compressed with xz", "Decompress it first: xz -dc FILE | npx frazil audit -"),
+    (b"BZh", "compressed with bzip2", "Decompress it first: bzip2 -dc FILE | npx frazil audit -"),
     (b"PK\x03\x04", "a ZIP archive or a workbook", "Export the sheet as CSV."),
     (b"PAR1", "Parquet", "Read it with DuckDB: COPY (SELECT id FROM 'FILE') TO '/dev/stdout' (FORMAT csv)"),
     (b"SQLite format 3\0", "an SQLite database", "Export the column: sqlite3 FILE 'SELECT id FROM TABLE'"),

@@ -1,6 +1,6 @@
 //! A k-way merge by a tree of losers: each inner node has the loser of its match, so the next winner takes one match a level.
 
-use super::Item;
+use super::item::Item;
 use super::run::Cursor;
 use crate::disk::Disk;
 
@@ -82,19 +82,21 @@ impl<T: Item> Merge<T> {
                 return Ok(false);
             }
             let winner = self.losers[0];
-            let cursor = &mut self.cursors[winner];
-            let at_hand = cursor.at_hand();
-            let count = if last == winner {
-                let most = at_hand.len().min(at_most - into.len());
+            if last == winner {
                 let limit = self.limit(winner);
-                self.cursors[winner].at_hand()[..most].iter().take_while(|item| item.key() <= limit).count().max(1)
+                let cursor = &mut self.cursors[winner];
+                let most = cursor.at_hand().len().min(at_most - into.len());
+                let at_hand = &cursor.at_hand()[..most];
+                let count = at_hand.iter().position(|item| item.key() > limit).unwrap_or(most);
+                into.extend_from_slice(&at_hand[..count]);
+                cursor.skip(count);
             } else {
-                1
-            };
+                let cursor = &mut self.cursors[winner];
+                into.push(cursor.at_hand()[0]);
+                cursor.skip(1);
+            }
             last = winner;
             let cursor = &mut self.cursors[winner];
-            into.extend_from_slice(&cursor.at_hand()[..count]);
-            cursor.skip(count);
             if cursor.fill(disk)? {
                 self.keys[winner] = cursor.at_hand()[0].key();
                 self.replay(winner);

@@ -1,6 +1,7 @@
 //! A sorted run: differences of keys as varints, each followed by the number of the host if there are hosts.
 
-use super::{Item, NO_HOST, varint};
+use super::item::{Item, NO_HOST};
+use super::varint;
 use crate::disk::Disk;
 
 /// Bytes that are collected before they are written.
@@ -20,37 +21,37 @@ pub(crate) struct Run {
 pub(crate) struct Writer {
     run: Run,
     last: u64,
-    bytes: Vec<u8>,
+    bytes: Box<[u8]>,
+    filled: usize,
     written_bytes: u64,
 }
 
 impl Writer {
     pub(crate) fn new(number: u32, has_host: bool) -> Self {
-        Self { run: Run { number, items: 0, has_host }, last: 0, bytes: Vec::new(), written_bytes: 0 }
+        let bytes = vec![0; WRITE_BYTES].into_boxed_slice();
+        Self { run: Run { number, items: 0, has_host }, last: 0, bytes, filled: 0, written_bytes: 0 }
     }
 
     pub(crate) fn write<T: Item, D: Disk>(&mut self, items: &[T], disk: &mut D) -> Result<(), D::Error> {
-        for part in items.chunks(WRITE_BYTES / (2 * varint::MAX_BYTES)) {
-            for item in part {
-                varint::write(&mut self.bytes, item.key() - self.last);
-                self.last = item.key();
-                if T::HAS_HOST {
-                    // NO_HOST, the most frequent one without hosts in a file, becomes 0.
-                    varint::write(&mut self.bytes, u64::from(item.host().wrapping_add(1)));
-                }
-            }
-            self.run.items += part.len() as u64;
-            if self.bytes.len() >= WRITE_BYTES / 2 {
+        for item in items {
+            if self.filled + 2 * varint::MAX_BYTES > self.bytes.len() {
                 self.flush(disk)?;
             }
+            varint::write(&mut self.bytes, &mut self.filled, item.key() - self.last);
+            self.last = item.key();
+            if T::HAS_HOST {
+                // NO_HOST, the most frequent one where a file has no hosts, becomes 0.
+                varint::write(&mut self.bytes, &mut self.filled, u64::from(item.host().wrapping_add(1)));
+            }
         }
+        self.run.items += items.len() as u64;
         Ok(())
     }
 
     fn flush<D: Disk>(&mut self, disk: &mut D) -> Result<(), D::Error> {
-        disk.append(self.run.number, &self.bytes)?;
-        self.written_bytes += self.bytes.len() as u64;
-        self.bytes.clear();
+        disk.append(self.run.number, &self.bytes[..self.filled])?;
+        self.written_bytes += self.filled as u64;
+        self.filled = 0;
         Ok(())
     }
 

@@ -1,13 +1,16 @@
 //! The buffers of keys, and when they go to disk.
 
+use super::item::{Hosted, Item};
 use super::merge::Merge;
+use super::radix;
 use super::run::{Cursor, DECODED_ITEMS, Run, Writer};
-use super::{Hosted, Item, radix};
 use crate::disk::Disk;
 
 /// The smallest block that is worth a read from disk.
 const MIN_BLOCK_BYTES: usize = 1 << 14;
 const MAX_BLOCK_BYTES: usize = 1 << 18;
+/// The first size of a buffer.
+const FIRST_ITEMS: usize = 1 << 12;
 
 /// Collects keys, and writes a sorted run when its share of the memory is full.
 pub(crate) struct Sorter {
@@ -49,14 +52,34 @@ impl Sorter {
 
     #[inline]
     pub(crate) fn push<D: Disk>(&mut self, key: u64, host: u32, disk: &mut D) -> Result<(), D::Error> {
-        let length = if self.has_hosts {
+        if self.has_hosts {
+            if self.hosted.len() == self.hosted.capacity() {
+                self.make_room(disk)?;
+            }
             self.hosted.push(Hosted::new(key, host));
-            self.hosted.len()
         } else {
+            if self.plain.len() == self.plain.capacity() {
+                self.make_room(disk)?;
+            }
             self.plain.push(key);
-            self.plain.len()
-        };
-        if length >= self.limit { self.spill(disk) } else { Ok(()) }
+        }
+        Ok(())
+    }
+
+    /// Doubles the buffer until it has its share of the memory, and then empties it.
+    #[cold]
+    fn make_room<D: Disk>(&mut self, disk: &mut D) -> Result<(), D::Error> {
+        let length = if self.has_hosts { self.hosted.len() } else { self.plain.len() };
+        if length >= self.limit {
+            return self.spill(disk);
+        }
+        let more = (self.limit - length).min(length.max(FIRST_ITEMS));
+        if self.has_hosts {
+            self.hosted.reserve_exact(more);
+        } else {
+            self.plain.reserve_exact(more);
+        }
+        Ok(())
     }
 
     #[cold]
@@ -135,7 +158,7 @@ fn items_in(memory_bytes: usize, item_bytes: usize) -> usize {
 }
 
 fn sort<T: Item>(items: &mut [T]) {
-    radix::sort(items, &mut vec![T::default(); items.len()]);
+    radix::sort(items, &mut Vec::new());
 }
 
 /// Which of the sorter's buffers has items of the type.
