@@ -6,7 +6,7 @@ import { differences } from "./differences.mjs";
 import { withFolder, writeIncident } from "./files.mjs";
 import { LAYOUTS, Rows } from "./fleet.mjs";
 import { incident, NAMES } from "./incidents.mjs";
-import { audit, EXACT, read } from "./reference.mjs";
+import { audit, read } from "./reference.mjs";
 
 const COUNT = Number(process.env.FRAZIL_AUDIT_IDS ?? 1_000_000);
 
@@ -17,6 +17,11 @@ const reportOn = (made, at) =>
     return auditOf(made, writeIncident(made, folder, { gzip: at % 3 === 0 }), { isPiped: at % 2 === 0, options });
   });
 
+function distinctIn(ids) {
+  const sorted = ids.toSorted();
+  return sorted.filter((id, at) => at === 0 || sorted[at - 1] !== id).length;
+}
+
 describe(`each incident, in ${COUNT} IDs`, () => {
   for (const [at, name] of NAMES.entries()) {
     test(`${name}: it is found where it is, with its numbers, and nothing else`, async () => {
@@ -25,7 +30,7 @@ describe(`each incident, in ${COUNT} IDs`, () => {
       assert.deepEqual(differences(report.findings, made), []);
       const others = made.otherLines?.size ?? 0;
       assert.deepEqual([report.rows, report.ids], [COUNT + others, COUNT]);
-      assert.equal(report.distinct, new Set(made.rows.ids).size);
+      assert.equal(report.distinct, distinctIn(made.rows.ids));
     });
     test(`${name}: without its trouble nothing is found`, async () => {
       const made = incident(name, { count: COUNT, trouble: false });
@@ -34,27 +39,27 @@ describe(`each incident, in ${COUNT} IDs`, () => {
   }
 });
 
-/** The exact findings of some kinds, with what both auditors say of them: by kind, the sum of their numbers and their nodes. */
-function summary(findings) {
-  const kinds = {};
-  for (const { kind, count, node, nodes = node === undefined ? [] : [node] } of findings) {
-    if (!EXACT.includes(kind)) continue;
-    kinds[kind] ??= { count: 0, nodes: new Set() };
-    kinds[kind].count += count;
-    for (const one of nodes) kinds[kind].nodes.add(one);
-  }
-  return Object.fromEntries(
-    Object.keys(kinds)
-      .toSorted()
-      .map((kind) => [kind, [kinds[kind].count, [...kinds[kind].nodes].toSorted((a, b) => a - b)]]),
-  );
+/** By kind, the sum of the numbers of findings, and their nodes: no nodes if one finding is of several. */
+function summary(findings, kinds) {
+  const of = (kind) => {
+    const own = findings.filter((one) => one.kind === kind);
+    const nodes = own.map(({ node, nodes: [only] = [node] }) => only);
+    return [
+      kind,
+      own.reduce((sum, { count }) => sum + count, 0),
+      nodes.includes(undefined) ? "many" : nodes.toSorted((a, b) => a - b),
+    ];
+  };
+  return kinds.map(of);
 }
 
-/** Kinds in which the engine sees more than the slow auditor, which reads a negative ID as one of a time before the epoch. */
-const WITHOUT_DOUBT = ["repeats", "shared_node", "negative", "peak", "unreadable", "future"];
+/** Kinds that both auditors have by the same rule. IDs of another layout are not in the future too for the engine. */
+const kindsOf = (name) => [
+  ...["repeats", "shared_node", "negative", "peak", "unreadable"],
+  ...(name === "two layouts in one column" ? [] : ["future"]),
+];
 
 describe("the slow auditor agrees in small files", () => {
-  const only = (all) => Object.fromEntries(Object.entries(all).filter(([kind]) => WITHOUT_DOUBT.includes(kind)));
   for (const name of NAMES)
     test(name, async () => {
       for (const seed of [2, 3, 4]) {
@@ -63,7 +68,11 @@ describe("the slow auditor agrees in small files", () => {
           const path = writeIncident(made, folder);
           const slow = audit(read(path, made.format), { ...made, isInOrder: made.order === "arrival" });
           const { findings } = await auditOf(made, path);
-          assert.deepEqual(only(summary(findings)), only(summary(slow)), `seed ${seed}`);
+          const fast = summary(findings, kindsOf(name));
+          const wanted = summary(slow, kindsOf(name));
+          // The engine names ten nodes of a kind.
+          for (const [at, [, , nodes]] of fast.entries()) if (nodes === "many") wanted[at][2] = "many";
+          assert.deepEqual(fast, wanted, `seed ${seed}`);
         });
       }
     });

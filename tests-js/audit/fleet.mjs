@@ -102,6 +102,8 @@ export const STARTS = {
   hundred: (random) => random.below(100),
   /** `sequenceStart: "random"`: the lowest quarter of 12 bits. */
   quarter: (random) => random.below(1024),
+  /** CosId: it counts on, and begins again once half of 12 bits are used. */
+  counter: (_, last) => (last < 2047 ? last + 1 : 0),
 };
 
 /** How many IDs a request takes: mostly one, sometimes a list. */
@@ -116,9 +118,12 @@ const LEAD_MS = 10;
 
 /**
  * Lets processes mint `count` rows from `fromMs` on, `perSecond` on average. A process: `{ node, host, start, clock, fromMs, untilMs }`,
- * where `clock(ms)` is what its clock shows at a true time, and the last two bound its life. `onlySingles`: each request takes one ID.
- * `unique`: a second row with an ID is refused, as by a primary key. `surges`: at these times these processes mint that many at once.
- * `minted` is told of each row: process, tick, sequence.
+ * where `clock(ms)` is what its clock shows at a true time, and the last two bound its life.
+ *
+ * - `onlySingles`: each request takes one ID; `isRegular`: they come at equal distances, as of a timer.
+ * - `unique`: a second row with an ID is refused, as by a primary key.
+ * - `surges`: at these times these processes mint that many at once.
+ * - `minted` is told of each row: process, tick, sequence.
  *
  * Returns the rows in the order of their arrival, the time of the last, and the steps of clocks that a generator followed.
  */
@@ -130,6 +135,7 @@ export function simulate({
   count,
   random,
   onlySingles = false,
+  isRegular = false,
   unique = false,
   surges = [],
   minted = () => {},
@@ -153,7 +159,7 @@ export function simulate({
     const tick = Math.floor((clock(ms) - layout.epochMs) / layout.tickMs);
     const enter = (next) => {
       state.tick = next;
-      state.sequence = start(random);
+      state.sequence = start(random, state.sequence);
     };
     if (tick > state.tick) enter(tick);
     else if ((state.tick - tick) * layout.tickMs > LEAD_MS + layout.tickMs) {
@@ -179,7 +185,7 @@ export function simulate({
 
   const due = [...surges];
   while (rows.length < count) {
-    ms -= Math.log(1 - random.next()) * gapMs;
+    ms += isRegular ? gapMs : -Math.log(1 - random.next()) * gapMs;
     while (due.length > 0 && due[0].atMs <= ms) {
       const { index, size } = due.shift();
       take(index, size);

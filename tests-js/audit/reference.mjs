@@ -6,6 +6,7 @@ import { LAYOUTS } from "./fleet.mjs";
 const YEARS_MS = 5 * 365.25 * 86_400_000;
 /** A node whose IDs go back by more than this in order of arrival has a clock that stepped. */
 const STEP_MS = 1000;
+const TURN_MS = 1000;
 
 /** The rows of a file: `{ id, host, createdMs }`, or `undefined` for one that is no ID. */
 export function read(path, format) {
@@ -54,6 +55,18 @@ const times = (rows) => ({
   toMs: Math.max(...rows.map(({ ms }) => ms)),
 });
 
+/** The turns of a node id: a host, another one, and the first again within a second, in the order of their IDs. */
+function turnsIn(rows) {
+  const runs = [];
+  for (const { ms, host } of rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    if (runs.length > 0 && runs.at(-1).host === host) runs.at(-1).toMs = ms;
+    else runs.push({ host, fromMs: ms, toMs: ms });
+  }
+  return runs.filter(
+    ({ host, fromMs }, at) => at > 1 && runs[at - 2].host === host && fromMs - runs[at - 2].toMs <= TURN_MS,
+  );
+}
+
 /** The kinds of findings that it has. */
 export const EXACT = [
   ...["repeats", "shared_node", "clock_back", "future", "before_epoch", "negative", "peak", "time_ends", "unreadable"],
@@ -84,10 +97,12 @@ export function audit(all, { layout: name, nowMs, isInOrder }, broken) {
     const ticks = [...groups(broken === "anyNode" ? rows : own, ({ tick }) => tick).values()];
     const hostsIn = (tick) => new Set(tick.map(({ host }) => host).filter((host) => host !== undefined));
     const shared = ticks.filter((tick) => hostsIn(tick).size > 1);
+    const turns = turnsIn(own);
     if (shared.length > 0) {
       const hosts = [...new Set(shared.flatMap((tick) => [...hostsIn(tick)]))].sort();
       add("shared_node", shared.length, { nodes: [node], hosts, ...times(shared.map(([first]) => first)) });
-    }
+    } else if (turns.length > 0)
+      add("shared_node", turns.length, { nodes: [node], hosts: [...new Set(own.map(({ host }) => host))].sort() });
 
     const full = ticks.filter(
       (tick) => new Set(tick.map(({ sequence }) => sequence)).size === 2 ** layout.sequenceBits,
