@@ -123,6 +123,19 @@ for (const backend of BACKENDS) {
   });
 }
 
+test("IDs of no known layout are told from others, and numbers of JSON that were rounded are found", async () => {
+  write("small.txt", "5\n6\n");
+  const { stdout, code } = await frazil(["audit", "small.txt", NOW]);
+  assert.match(stdout, /^input +small\.txt: 2 rows, 2 IDs, 2 distinct\nlayout +unknown: .*\n +Give it by --layout\./);
+  assert.deepEqual([stdout.endsWith("\n\nNo findings.\n"), code], [true, 0]);
+  const busy = Array.from({ length: 3000 }, (_, at) => FIRST + (BigInt(at * 333) << 22n) + BigInt(at % 50));
+  write("rounded.ndjson", lines(busy.map((id) => `{"id":${Number(id)}}`)));
+  write("exact.ndjson", lines(ids.map((id) => `{"id":${id}}`)));
+  const kinds = async (name) => findingsOf((await reportOf([name])).report).map(({ kind }) => kind);
+  assert.ok((await kinds("rounded.ndjson")).includes("rounded"));
+  assert.deepEqual(await kinds("exact.ndjson"), []);
+});
+
 test("a layout that is given is not guessed, and another epoch has no name", async () => {
   for (const [args, name] of [
     [["--layout", "twitter"], "twitter"],

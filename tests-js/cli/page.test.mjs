@@ -16,7 +16,7 @@ writeFileSync(join(folder, "app.log"), "order 1541815603606036480 placed\n");
 
 test("the page has the command lines of every command but ddl, fence, layouts and plan, which print their own text", () => {
   const used = new Set(blocks.flatMap(({ lines }) => lines.map((line) => /npx frazil (\w+)/.exec(line)[1])));
-  assert.deepEqual([...used].sort(), ["convert", "decode", "doctor", "key", "next", "open", "range", "seal"]);
+  assert.deepEqual([...used].sort(), ["audit", "convert", "decode", "doctor", "key", "next", "open", "range", "seal"]);
   assert.equal(blocks.filter(({ text }) => text !== undefined).length, 3);
 });
 

@@ -129,6 +129,8 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // Throwing on whatever a getter of the options throws takes 0.01 of it, and a clock that shows a symbol 0.01 of each entry with a clock.
 // Showing a name such as `{min}` as it is, and replacing the line breaks of Unicode, takes 0.01 to 0.03 of each entry that refuses.
 //
+// **The audit** is for the command line: four formats, the sort and the merge, statistics, and the sentences of its findings.
+//
 // **Keys of public IDs** that were given in the wrong place are in no message and no `value`: 0.05 of each entry that refuses.
 //
 // **Bounds of a range that fit a column** take 0.015 to 0.02 of each entry with layouts, and `parse` and `range` of generators 0.03.
@@ -176,6 +178,11 @@ const CEILINGS = [
     "the WebAssembly module of frazil/public",
     4.546875 * KIB,
     () => gzipped(readFileSync(join(root, "npm/frazil/dist/public.wasm"))),
+  ],
+  [
+    "the WebAssembly module of the audit",
+    108 * KIB,
+    () => gzipped(readFileSync(join(root, "npm/frazil/dist/audit.wasm"))),
   ],
   ["one text form", 4.3125 * KIB, () => bundled('export { base62 } from "frazil/text"', ["browser"])],
   ["Layout alone", 6.796875 * KIB, () => bundled(LAYOUT, ["browser"])],

@@ -1,7 +1,5 @@
 //! The times of rows against the times of their IDs.
 
-use std::collections::BTreeMap;
-
 use crate::sort::NO_HOST;
 use crate::tally::Sample;
 
@@ -37,7 +35,8 @@ impl Sketch {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        let at = self.random % self.rows;
+        // A number below `rows`, without a division.
+        let at = ((self.random >> 32) * self.rows.min(1 << 32)) >> 32;
         if let Some(kept) = usize::try_from(at).ok().and_then(|at| self.kept.get_mut(at)) {
             *kept = difference_ms;
         }
@@ -58,10 +57,10 @@ impl Sketch {
 /// All differences.
 pub(crate) struct Created {
     pub(crate) all: Sketch,
-    pub(crate) nodes: BTreeMap<usize, Sketch>,
-    pub(crate) hosts: BTreeMap<u32, Sketch>,
+    /// By the slot of the node, and by the number of the host: as many as the memory has room for.
+    nodes: Vec<Sketch>,
+    hosts: Vec<Sketch>,
     most: usize,
-    pub(crate) is_capped: bool,
     usual_ms: Option<i64>,
     pub(crate) outliers: u64,
     pub(crate) samples: Vec<Sample>,
@@ -71,10 +70,9 @@ impl Created {
     pub(crate) fn new(memory_bytes: usize) -> Self {
         Self {
             all: Sketch::new(KEPT_OF_ALL),
-            nodes: BTreeMap::new(),
-            hosts: BTreeMap::new(),
+            nodes: Vec::new(),
+            hosts: Vec::new(),
             most: memory_bytes / (2 * (size_of::<Sketch>() + KEPT * size_of::<i64>())),
-            is_capped: false,
             usual_ms: None,
             outliers: 0,
             samples: Vec::new(),
@@ -87,18 +85,10 @@ impl Created {
         let difference_ms = created_ms.saturating_sub(id_ms);
         self.all.add(difference_ms);
         if let Some(slot) = slot {
-            if self.nodes.len() < self.most || self.nodes.contains_key(&slot) {
-                self.nodes.entry(slot).or_insert_with(|| Sketch::new(KEPT)).add(difference_ms);
-            } else {
-                self.is_capped = true;
-            }
+            add(&mut self.nodes, slot, self.most, difference_ms);
         }
         if sample.host != NO_HOST {
-            if self.hosts.len() < self.most || self.hosts.contains_key(&sample.host) {
-                self.hosts.entry(sample.host).or_insert_with(|| Sketch::new(KEPT)).add(difference_ms);
-            } else {
-                self.is_capped = true;
-            }
+            add(&mut self.hosts, sample.host as usize, self.most, difference_ms);
         }
         if self.all.rows < FIRST_ROWS {
             return;
@@ -112,4 +102,24 @@ impl Created {
             }
         }
     }
+
+    /// The sketches of nodes, by slot, and of hosts, by number: those of enough rows.
+    pub(crate) fn of_nodes(&self, least_rows: u64) -> impl Iterator<Item = (usize, &Sketch)> {
+        self.nodes.iter().enumerate().filter(move |(_, sketch)| sketch.rows >= least_rows)
+    }
+
+    /// See `of_nodes`.
+    pub(crate) fn of_hosts(&self, least_rows: u64) -> impl Iterator<Item = (u32, &Sketch)> {
+        (0..).zip(&self.hosts).filter(move |(_, sketch)| sketch.rows >= least_rows)
+    }
+}
+
+fn add(sketches: &mut Vec<Sketch>, at: usize, most: usize, difference_ms: i64) {
+    if at >= most {
+        return;
+    }
+    if at >= sketches.len() {
+        sketches.resize_with(at + 1, || Sketch::new(KEPT));
+    }
+    sketches[at].add(difference_ms);
 }

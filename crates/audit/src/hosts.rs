@@ -1,6 +1,7 @@
 //! A number for each name of a host.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::sort::NO_HOST;
 
@@ -8,7 +9,7 @@ use crate::sort::NO_HOST;
 const MAX_NAME_BYTES: usize = 255;
 
 pub(crate) struct Hosts {
-    numbers: HashMap<Vec<u8>, u32>,
+    numbers: HashMap<Vec<u8>, u32, BuildHasherDefault<Words>>,
     names: Vec<String>,
     last: (Vec<u8>, u32),
     free_bytes: usize,
@@ -19,7 +20,7 @@ pub(crate) struct Hosts {
 impl Hosts {
     pub(crate) fn new(memory_bytes: usize) -> Self {
         Self {
-            numbers: HashMap::new(),
+            numbers: HashMap::default(),
             names: Vec::new(),
             last: (Vec::new(), NO_HOST),
             free_bytes: memory_bytes,
@@ -63,5 +64,33 @@ impl Hosts {
 
     pub(crate) fn count(&self) -> usize {
         self.names.len()
+    }
+}
+
+/// Names are short: eight bytes at a time, multiplied.
+#[derive(Default)]
+struct Words(u64);
+
+impl Hasher for Words {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        for word in words.iter().chain([&last]) {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
+    }
+
+    fn write_usize(&mut self, length: usize) {
+        self.write_u64(length as u64);
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        // The odd number next to 2^64 divided by the golden ratio, as for nodes.
+        self.0 = (self.0 ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
     }
 }

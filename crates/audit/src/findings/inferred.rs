@@ -74,13 +74,13 @@ impl<D: Disk> Facts<'_, D> {
         }
         let is_off = |(median_ms, _): &(i64, i64)| (median_ms - usual_ms).abs() >= ONE_MS.max(20 * spread_ms);
         let mut found = Vec::new();
-        for (&host, sketch) in created.hosts.iter().filter(|(_, sketch)| sketch.rows >= LEAST_ROWS) {
+        for (host, sketch) in created.of_hosts(LEAST_ROWS) {
             let Some((median_ms, _)) = sketch.median().filter(is_off) else { continue };
             let Some(name) = self.intake.hosts.name(host) else { continue };
             let node = self.used().find(|(_, node)| node.hosts == [host]).map(|(number, _)| number);
             found.push((format!("host {name}"), node, vec![name.to_string()], median_ms - usual_ms, sketch.rows));
         }
-        for (&slot, sketch) in created.nodes.iter().filter(|(_, sketch)| sketch.rows >= LEAST_ROWS) {
+        for (slot, sketch) in created.of_nodes(LEAST_ROWS) {
             let Some((median_ms, _)) = sketch.median().filter(is_off) else { continue };
             let Some(&number) = self.intake.slots.nodes().get(slot) else { continue };
             if !found.iter().any(|(_, node, ..)| *node == Some(number)) {

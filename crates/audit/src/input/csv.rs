@@ -1,5 +1,7 @@
 //! Rows of CSV (RFC 4180): cells in quotes, the separator and the columns by the header.
 
+use super::find::find;
+
 /// The separators that are looked for in a header.
 const SEPARATORS: &[u8] = b",;\t|";
 
@@ -11,14 +13,19 @@ pub(crate) fn separator(line: &[u8]) -> Option<u8> {
 
 /// The cells of a row, with their quotes.
 pub(crate) fn cells(row: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    let has_quotes = row.contains(&b'"');
     let mut rest = Some(row);
     std::iter::from_fn(move || {
         let row = rest?;
-        let mut is_quoted = false;
-        let end = row.iter().position(|&byte| {
-            is_quoted ^= byte == b'"';
-            byte == separator && !is_quoted
-        });
+        let end = if has_quotes {
+            let mut is_quoted = false;
+            row.iter().position(|&byte| {
+                is_quoted ^= byte == b'"';
+                byte == separator && !is_quoted
+            })
+        } else {
+            find(row, separator)
+        };
         let (cell, after) = match end {
             Some(end) => (&row[..end], Some(&row[end + 1..])),
             None => (row, None),
@@ -30,6 +37,12 @@ pub(crate) fn cells(row: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
 
 /// Where the row ends, before its line feed. `is_quoted` says whether the bytes begin within quotes, and then whether they end so.
 pub(crate) fn row_end(bytes: &[u8], is_quoted: &mut bool) -> Option<usize> {
+    if !*is_quoted
+        && let Some(end) = find(bytes, b'\n')
+        && !bytes[..end].contains(&b'"')
+    {
+        return Some(end);
+    }
     bytes.iter().position(|&byte| {
         *is_quoted ^= byte == b'"';
         byte == b'\n' && !*is_quoted

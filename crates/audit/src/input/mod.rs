@@ -3,9 +3,11 @@
 mod cell;
 mod csv;
 mod detect;
+mod find;
 
 pub(crate) use cell::Reason;
 use detect::Kind;
+use find::find;
 
 use crate::error::AuditError;
 use crate::json;
@@ -192,11 +194,7 @@ impl Input {
     }
 
     fn row_end(&mut self, bytes: &[u8]) -> Option<usize> {
-        if matches!(self.kind, Some(Kind::Csv { .. })) {
-            csv::row_end(bytes, &mut self.is_quoted)
-        } else {
-            bytes.iter().position(|&byte| byte == b'\n')
-        }
+        if matches!(self.kind, Some(Kind::Csv { .. })) { csv::row_end(bytes, &mut self.is_quoted) } else { find(bytes, b'\n') }
     }
 
     /// Reads lines of nothing but digits, and returns what begins with another line.

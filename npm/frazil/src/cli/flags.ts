@@ -99,7 +99,7 @@ const TABLE = {
     value: "NAME",
     help: "that with the time of the row, to compare with that of the ID (default: created_at)",
   },
-  memory: { value: "SIZE", help: "of the buffers (default: 256M)" },
+  memory: { value: "SIZE", help: "how much memory the IDs may take, at least 1M (default: 256M)" },
   now: { value: "TIME", help: "the time after which an ID is in the future (default: now)" },
   "fix-report": { help: "the rows to look at instead, as CSV with their lines. Reads the files twice" },
   grep: {

@@ -55,7 +55,7 @@ function checkReadable(fromFile: string): void {
     );
 }
 
-const needsId = ({ command, example, reads = "an ID" }: Reader) =>
+export const needsId = ({ command, example, reads = "an ID" }: Reader) =>
   new UsageError(`${command} needs ${reads}\nnpx frazil ${example}, or one a line on standard input`);
 
 /**

@@ -49,6 +49,9 @@ interface Exports {
   text_length(): number;
 }
 
+/** The most for buffers on WebAssembly, whose memory has at most twice as much. */
+const WASM_BYTES = 2 ** 31;
+
 /** A refusal of the engine, from its lines: the message, the hint, and the place. */
 function refused(text: string, names: readonly string[]): UsageError {
   const [message, hint, file, line] = text.split("\n");
@@ -128,6 +131,6 @@ function onAddon(Audit: AddonAudit, options: string, names: readonly string[]): 
 export function startAudit(options: EngineOptions, names: readonly string[]): Engine {
   const { calls } = Snowflake.port().binding;
   const { Audit } = calls as { Audit?: AddonAudit };
-  const text = JSON.stringify(options);
-  return Audit === undefined ? onWasm(text, names) : onAddon(Audit, text, names);
+  if (Audit !== undefined) return onAddon(Audit, JSON.stringify(options), names);
+  return onWasm(JSON.stringify({ ...options, memoryBytes: Math.min(options.memoryBytes, WASM_BYTES) }), names);
 }

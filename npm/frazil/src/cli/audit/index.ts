@@ -5,7 +5,7 @@ import { show } from "../../base/errors.js";
 import { layoutOf } from "../chosen-layout.js";
 import type { Command } from "../command.js";
 import { type Flags, given } from "../flags.js";
-import { readsLines } from "../input.js";
+import { needsId, readsLines } from "../input.js";
 import { failWith, line, print, printable } from "../output.js";
 import { Progress } from "../progress.js";
 import { toldOf } from "../refusal.js";
@@ -19,7 +19,7 @@ import { screenOf } from "./screen.js";
 
 const READER = { command: "audit", example: "audit ids.txt", reads: "IDs" };
 const FORMATS = ["lines", "csv", "ndjson", "raw"];
-const UNITS = "KMGT";
+const UNITS = "KMG";
 /** What people look at, and what a program does. */
 const [MAX_ROWS, MAX_FIX_ROWS] = [20, 1000];
 /** How many IDs are merged between two looks at the clock. */
@@ -27,9 +27,9 @@ const MERGE_STEP = 1_000_000;
 
 /** A size in bytes, such as `256M`. */
 function bytesOf(text: string): number {
-  const [, digits, unit = ""] = /^(\d{1,9})([KMGT]?)(?:i?B)?$/i.exec(text) ?? [];
+  const [, digits, unit = ""] = /^(\d{1,6})([KMG])(?:i?B)?$/i.exec(text) ?? [];
   if (digits === undefined) throw new UsageError(`--memory must be a size, such as 256M or 2G, got ${show(text)}`);
-  return Number(digits) * 1024 ** (UNITS.indexOf(unit.toUpperCase() || " ") + 1);
+  return Number(digits) * 1024 ** (UNITS.indexOf(unit.toUpperCase()) + 1);
 }
 
 function optionsOf(flags: Flags): EngineOptions {
@@ -73,22 +73,22 @@ async function shown<T>(call: (progress: Progress) => Promise<T>): Promise<T> {
 /** Reads all sources. */
 async function readAll(engine: Engine, sources: readonly Source[], progress: Progress): Promise<void> {
   const bytes = sources.reduce((all, source) => all + (source.bytes ?? Number.NaN), 0);
-  const rowsBefore = engine.rows();
-  let seen = 0;
+  let [seen, read] = [0, 0];
   const see = (length: number) => {
     seen += length;
   };
   for (const source of sources) {
     for await (const piece of piecesOf(source, see)) {
       engine.push(piece);
-      progress.show(engine.rows() - rowsBefore, "rows", seen / bytes);
+      read += piece.length;
+      progress.show(Math.floor(read / 1e6), "MB", seen / bytes);
     }
     engine.endFile();
   }
 }
 
-/** The report, with the lines of the rows if they are wanted. */
-async function reportOf(flags: Flags, sources: readonly Source[]): Promise<string> {
+/** The report, with the lines of the rows if they are wanted. `isAsked`: whether an argument names the input. */
+async function reportOf(flags: Flags, sources: readonly Source[], isAsked: boolean): Promise<string> {
   const options = optionsOf(flags);
   const engine = startAudit(
     options,
@@ -97,6 +97,8 @@ async function reportOf(flags: Flags, sources: readonly Source[]): Promise<strin
   const read = () => shown((progress) => readAll(engine, sources, progress));
   await read();
   const rows = engine.rows();
+  // A person may have forgotten the file.
+  if (rows === 0 && !isAsked) throw needsId(READER);
   await shown(async (progress) => {
     for (let merged = 0, isDone = false; !isDone; merged += MERGE_STEP) {
       isDone = engine.merge(MERGE_STEP);
@@ -122,7 +124,7 @@ async function run(flags: Flags, paths: readonly string[]): Promise<number> {
   try {
     const sources = sourcesOf(flags, paths);
     const names = sources.map(({ name }) => name);
-    const report = JSON.parse(await reportOf(flags, sources)) as Report;
+    const report = JSON.parse(await reportOf(flags, sources, paths.length > 0)) as Report;
     if (flags.json) {
       const nameOf = (row: { file?: number }) => (row.file === undefined ? row : { ...row, file: names[row.file] });
       const findings = report.findings.map((finding) => ({ ...finding, rows: finding.rows.map(nameOf) }));
@@ -142,7 +144,7 @@ export const audit: Command = {
   examples: [
     ["audit ids.txt", "one ID a line, CSV or NDJSON, also as gzip"],
     ["audit orders.csv --host server --layout twitter", "also node ids that two servers share"],
-    ["audit orders.csv --fix-report > rows.csv", "the rows to look at, with their lines"],
+    ["audit orders.csv --fix-report", "the rows to look at, with their lines"],
   ],
   notes: `Without a file, or with -, it reads standard input. Memory is bounded: what does not fit goes to temporary files in\n$TMPDIR, of which nothing is left. The exit code is 0 without findings, 1 with some, and 2 if the input cannot be read.\nWithout --layout it is guessed, and the report says why.`,
   flags: ["layout", "epoch", "format", "id", "host", "created-at", "memory", "now", "fix-report", "json"],

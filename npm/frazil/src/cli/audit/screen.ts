@@ -89,22 +89,45 @@ function kindText(names: readonly string[], findings: readonly Finding[]): strin
   return lines.join("");
 }
 
-export function screenOf(report: Report, names: readonly string[]): string {
-  const { layout, rows, ids, distinct, fromMs, toMs, nodes, days, findings } = report;
-  const fields = layout.fields.map(({ kind, name, bits }) => `${name ?? kind} ${bits}`).join(" | ");
-  const score = layout.score === undefined ? "" : ` with the score ${layout.score}`;
-  const next =
-    layout.runnerUp === undefined ? "" : `; the next is ${layout.runnerUp.name} with ${layout.runnerUp.score}`;
-  const sure = layout.guessed ? `guessed${score}: ${layout.reason ?? ""}${next}` : "as given";
-  const facts = tableText([
-    ["input", `${names.join(", ")}: ${grouped(rows)} rows, ${grouped(ids)} IDs, ${grouped(distinct)} distinct`],
-    ["layout", `${layout.name ?? "own"}: ${fields}, a tick of ${layout.tickMs} ms, epoch ${isoOf(layout.epochMs)}`],
+/** What the layout is, and how sure that is. */
+function layoutText({
+  name = "own",
+  fields,
+  tickMs,
+  epochMs,
+  guessed,
+  score,
+  reason = "",
+  runnerUp,
+}: Report["layout"]) {
+  if (fields.length === 0)
+    return [
+      ["layout", `unknown: ${reason}`],
+      ["", "Give it by --layout. Without it, only repeats are found."],
+    ];
+  const bits = fields.map(({ kind, name, bits }) => `${name ?? kind} ${bits}`).join(" | ");
+  const evidence = score === undefined ? "" : ` with the score ${score}`;
+  const next = runnerUp === undefined ? "" : `; the next is ${runnerUp.name} with ${runnerUp.score}`;
+  const sure = guessed ? `guessed${evidence}: ${reason}${next}` : "as given";
+  return [
+    ["layout", `${name}: ${bits}, a tick of ${tickMs} ms, epoch ${isoOf(epochMs)}`],
     ...wrapped(sure, "")
       .trimEnd()
       .split("\n")
       .map((part) => ["", part]),
-    ["time", fromMs === undefined || toMs === undefined ? "unknown" : `${isoOf(fromMs)} to ${isoOf(toMs)}`],
-    ["node ids", `${grouped(nodes.inUse)} of ${grouped(nodes.of)} in use`],
+  ];
+}
+
+const plural = (number: number, one: string) => `${grouped(number)} ${one}${number === 1 ? "" : "s"}`;
+
+export function screenOf(report: Report, names: readonly string[]): string {
+  const { layout, rows, ids, distinct, fromMs, toMs, nodes, days, findings } = report;
+  const input = `${names.join(", ")}: ${plural(rows, "row")}, ${plural(ids, "ID")}, ${grouped(distinct)} distinct`;
+  const facts = tableText([
+    ["input", input],
+    ...layoutText(layout),
+    ...(fromMs === undefined || toMs === undefined ? [] : [["time", `${isoOf(fromMs)} to ${isoOf(toMs)}`]]),
+    ...(nodes.inUse === 0 ? [] : [["node ids", `${grouped(nodes.inUse)} of ${grouped(nodes.of)} in use`]]),
   ]);
   const topNodes = nodes.top
     .slice(0, MAX_NODES)
@@ -126,8 +149,8 @@ export function screenOf(report: Report, names: readonly string[]): string {
     `${facts}\n`,
     histogram("IDs a day", stretches(days)),
     histogram("The busiest node ids", topNodes),
-    findings.length === 0
-      ? "No findings.\n"
-      : `${findings.length === 1 ? "1 finding" : `${findings.length} findings`}\n${found.join("")}`,
-  ].join("\n");
+    findings.length === 0 ? "No findings.\n" : `${plural(findings.length, "finding")}\n${found.join("")}`,
+  ]
+    .filter((part) => part !== "")
+    .join("\n");
 }
