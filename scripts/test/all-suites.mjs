@@ -308,6 +308,13 @@ export const ALL_SUITES = [
   },
   { name: "attacks-process", ...testsOf("core/binding", { ownRoot: true }) },
   { name: "cli", ...othersOf("cli", { ownRoot: true }) },
+  // A million IDs of each incident. The limit ends what hangs.
+  {
+    name: "audit",
+    waits: true,
+    requires: [runtimes, postgres, sqlEngines],
+    ...testsOf("audit", { limitMs: 900_000 }),
+  },
   { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/node22") },
   { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], ...testsOf("runtimes/bun") },
   { name: "deno", requires: [runtimes], ...testsOf("runtimes/deno") },

@@ -133,6 +133,7 @@ const OF_SUITE = {
     "tests-js/site",
   ],
   cli: [...TESTS, "tests-js/cli", "docs/reference/cli.md", "docs/guides/public-ids.md"],
+  audit: [...WITH_SERVERS, "tests-js/audit", "tests-js/cli/cli.mjs", "docs/guides/audit.md"],
   node22: RUNTIMES,
   bun: RUNTIMES,
   deno: RUNTIMES,

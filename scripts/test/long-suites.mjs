@@ -39,6 +39,11 @@ export const LONG_SUITES = [
   })),
   ...Object.keys(SERVERS).map((name) => ({ name: `nemesis-${name}-long`, ...nemesis(name, 400) })),
   { name: "stores-better-sqlite3", requires: [runtimes], run: betterSqlite3 },
+  // Ten million IDs of each incident.
+  {
+    name: "audit-long",
+    run: () => runWith({ FRAZIL_AUDIT_IDS: "10000000" }, "audit/audit.test.mjs", { limitMs: 7_200_000 }),
+  },
   { name: "reproducible", run: () => runTests("scripts/reproducible.test.mjs", { limitMs: 1_800_000 }) },
   // It writes the record, docs/proofs/consumers.md.
   { name: "consumers-long", ...consumers("--record") },

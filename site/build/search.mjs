@@ -10,6 +10,7 @@ const SEARCHED_AS = {
   "start.md": { top: "getting started quick start installation tutorial" },
   "concepts/safety.md": { top: "duplicate duplicates collision collisions uniqueness" },
   "concepts/time.md": { top: "clock went back, goes backwards, skew, drift, NTP" },
+  "guides/audit.md": { top: "two rows have one ID, same ID twice, duplicate key, incident, post mortem, wrong IDs" },
   "guides/deploying.md": {
     top: "autoscaling scaling replicas",
     health: "monitoring observability alerting",

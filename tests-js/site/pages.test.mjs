@@ -170,6 +170,7 @@ const QUESTIONS = {
   setSystemTime: "guides/testing",
   sharding: "guides/databases",
   throughput: "reference/benchmarks",
+  "two rows have one id": "guides/audit",
   upgrade: "",
   uuid: "choosing",
   vite: "guides/bundling",
