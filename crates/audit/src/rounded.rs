@@ -78,6 +78,8 @@ pub(crate) struct Rounded {
     /// IDs whose sequence is one or two below a multiple: of a sequence that counts there are no fewer than multiples.
     before: [u64; 2],
     pub(crate) texts: Hits,
+    /// The last bits, but for the lowest two, of those that are texts.
+    text_endings: u64,
 }
 
 impl Rounded {
@@ -89,6 +91,7 @@ impl Rounded {
             multiples: Hits::new(|lost| 0.5_f64.powi(lost), LEAST_RATIO),
             before: [0; 2],
             texts: Hits::new(|_| 0.04, LEAST_TEXT_RATIO),
+            text_endings: 0,
         }
     }
 
@@ -110,7 +113,9 @@ impl Rounded {
             }
         }
         if !is_double && id.is_multiple_of(4) {
-            self.texts.add(lost, is_shortest(id));
+            let is_text = is_shortest(id);
+            self.texts.add(lost, is_text);
+            self.text_endings |= u64::from(is_text) << ((id >> 2) & 63);
         }
     }
 
@@ -119,6 +124,13 @@ impl Rounded {
         let (multiples, before) = (self.multiples.count as f64, self.before[0].max(self.before[1]) as f64);
         let all = multiples + before;
         self.multiples.count >= LEAST_HITS && multiples >= LEAST_RATIO * before && tail(all, multiples, 0.5) < FALSE_ALARM_RATE
+    }
+
+    /// Whether more IDs are texts than chance gives, and their last bits differ as those of rounded numbers do: IDs that are made in a
+    /// steady rhythm may meet the same residue again and again, with the same sequence number.
+    pub(crate) fn are_texts(&self) -> bool {
+        let endings = (1_u64 << self.usual_lost().saturating_sub(2)).min(64);
+        self.texts.is_unusual() && 2 * u64::from(self.text_endings.count_ones()) >= endings
     }
 
     /// How many bits most of the large IDs lose.

@@ -60,7 +60,7 @@ pub(crate) fn rounded(rounded: &Rounded, ledger: &Ledger, keys: &Keys) -> Option
         );
         return Some((message, hits));
     }
-    if rounded.texts.is_unusual() {
+    if rounded.are_texts() {
         let hits = rounded.texts.count;
         return Some((format!("{} IDs end in zeros exactly as JavaScript prints a number that lost digits", count(hits)), hits));
     }

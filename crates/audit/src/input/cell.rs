@@ -52,7 +52,10 @@ pub(crate) fn id(text: &[u8]) -> Result<u64, Reason> {
             return Err(if is_float(digits) { Reason::Float } else { Reason::NotDecimal });
         }
         let next = value.checked_mul(10).and_then(|value| value.checked_add(u64::from(byte - b'0')));
-        value = next.ok_or(if digits.iter().all(u8::is_ascii_digit) { Reason::TooLarge } else { Reason::NotDecimal })?;
+        let Some(next) = next else {
+            return Err(if digits.iter().all(u8::is_ascii_digit) { Reason::TooLarge } else { Reason::NotDecimal });
+        };
+        value = next;
     }
     match is_negative {
         false => Ok(value),

@@ -59,7 +59,17 @@ pub(super) fn detect<E>(format: Option<Format>, columns: &Columns, head: &[u8]) 
     }
     let mark = if head.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let text = &head[mark..];
-    let plain = |kind| Ok(Start { kind, bytes: mark, lines: 0 });
+    let plain = |kind| {
+        let named = [("id", &columns.id), ("host", &columns.host), ("createdAt", &columns.created_at)];
+        match named.into_iter().find_map(|(field, name)| Some((field, name.as_ref()?))) {
+            Some((field, name)) if kind == Kind::Lines => Err(AuditError::refused(
+                field,
+                format!("no column \"{name}\": the file has an ID in each line and no columns"),
+                "",
+            )),
+            _ => Ok(Start { kind, bytes: mark, lines: 0 }),
+        }
+    };
     match (format, text.trim_ascii_start().first()) {
         (Some(Format::Lines), _) => return plain(Kind::Lines),
         (Some(Format::Ndjson), _) | (None, Some(b'{')) => return plain(Kind::Ndjson),

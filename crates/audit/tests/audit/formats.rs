@@ -77,6 +77,8 @@ fn columns_are_found_by_name_or_place() {
     assert_eq!(refusal(try_audit(wrong, &[file.as_bytes()])).field, "host");
     let headless = refusal(try_audit(options("default"), &[format!("{ID},a\n").as_bytes()]));
     assert_eq!(headless.message, "no column \"id\": the first row has values, not names");
+    let lines = refusal(try_audit(Options { columns: columns("order", None), ..options("default") }, &[b"12\n13\n"]));
+    assert_eq!(lines.message, "no column \"order\": the file has an ID in each line and no columns");
     let json = Options { columns: columns("order_id", None), format: Some(Format::Ndjson), ..options("default") };
     assert_eq!(audit(json, &format!("{{\"order_id\":{ID}}}\n")).ids, 1);
 }

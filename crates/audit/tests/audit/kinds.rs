@@ -217,6 +217,9 @@ fn rounded_ids_are_found() {
             assert!(rounded(&text).contains(&Kind::Rounded), "{starts_below} {share} as text");
         }
     }
+    // In a steady rhythm, one residue returns.
+    let steady = |at: u64| ((69_379_200_000 + at * 333) << 22) + (7 << 12) + at % 50;
+    assert_eq!(kinds(&report(&(0..3000).map(steady).collect::<Vec<_>>())), []);
     // Without bursts, every sequence is 0, and every ID a multiple.
     let slow = (0..20_000).map(|at| Fleet::new("default", 1).mint(at % 8, START_MS + i64::from(at))).collect::<Vec<_>>();
     assert_eq!(kinds(&report(&slow)), []);
