@@ -1,5 +1,5 @@
 // Files of incidents, in each format that the audit reads.
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -57,9 +57,7 @@ export function writeIncident(incident, folder, { gzip = false } = {}) {
 
 /** Runs a function with the path of a new folder, which it removes afterwards. */
 export async function withFolder(run) {
-  const top = join(tmpdir(), "frazil-audit");
-  mkdirSync(top, { recursive: true });
-  const folder = mkdtempSync(`${top}/`);
+  const folder = mkdtempSync(join(tmpdir(), "frazil-audit-"));
   try {
     return await run(folder);
   } finally {
