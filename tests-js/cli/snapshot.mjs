@@ -128,7 +128,6 @@ export const COMMAND_LINES = {
     "open",
     "open usr_0LrCR3y82ZiHd1GYZNR3XN",
     "open usr_0LrCR3y82ZiHd1GYZNR3XN --key id.key",
-    "analyze ids.txt",
     "audit",
     "audit ids.txt -",
     "audit missing.txt",
