@@ -67,8 +67,23 @@ fn gets_memory() -> bool {
     made != libc::MAP_FAILED
 }
 
+/// Waits until each other thread of this process sleeps. One that has just been started needs memory, and ends the process without it.
+fn let_threads_start() {
+    let own = fs::read_link("/proc/thread-self").unwrap().file_name().unwrap().to_os_string().into_string().unwrap();
+    let sleeps = |id: &str| {
+        // A thread that has ended since has no such file.
+        let stat = fs::read_to_string(format!("/proc/self/task/{id}/stat")).unwrap_or_else(|_| ") S".to_owned());
+        stat.rsplit_once(") ").unwrap().1.starts_with('S')
+    };
+    let ids = || fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().file_name().into_string().unwrap());
+    while !ids().all(|id| id == own || sleeps(&id)) {
+        std::thread::yield_now();
+    }
+}
+
 /// Has this process no memory left, and returns its limit before.
 fn use_up_memory() -> u64 {
+    let_threads_start();
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
     let limit = limit_memory(1024 * size.trim().trim_end_matches(" kB").parse::<u64>().unwrap());

@@ -23,10 +23,10 @@ const DATES = [OLDEST_DATE, newestDate(packages.wrangler)];
  * removes the comments in classes, which took 6.7 of it. One ID without a call of the module (the line) takes 0.28 of JavaScript. Messages
  * and hints as separate texts take 0.5 to 0.7; hints for mistakes of the first day, and the state after close(), 0.1 to 0.25; what stores
  * say, cut and without passwords, 0.1 to 0.15; the name of an own store, checked and treated likewise, 0.06; keys of public IDs, which
- * no message shows, 0.1.
+ * no message shows, 0.1; that another scope is for another column, 0.02.
  */
 const CEILINGS = [
-  ["as wrangler uploads it by default", [], 65.625],
+  ["as wrangler uploads it by default", [], 65.640625],
   ["with --minify", ["--minify"], 52.640625],
   ["segments alone", ["src/segment.ts"], 39.984375],
   ["segments alone, with --minify", ["src/segment.ts", "--minify"], 31.3125],
