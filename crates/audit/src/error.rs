@@ -29,7 +29,14 @@ impl Refusal {
     #[must_use]
     pub fn lines(&self) -> String {
         let place = |part: fn((u32, u64)) -> u64| self.place.map_or(String::new(), |place| part(place).to_string());
-        format!("{}\n{}\n{}\n{}", self.message, self.hint, place(|place| u64::from(place.0)), place(|place| place.1))
+        let line = |text: &str| text.replace(['\n', '\r'], " ");
+        format!(
+            "{}\n{}\n{}\n{}",
+            line(&self.message),
+            line(&self.hint),
+            place(|place| u64::from(place.0)),
+            place(|place| place.1)
+        )
     }
 }
 

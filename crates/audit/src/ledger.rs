@@ -253,7 +253,8 @@ impl Ledger {
         let named = (keys.node_bits > 0).then_some(number);
         if group.distinct > 1 {
             node.add_distances(&group, keys);
-            if keys.sequence_bits < 64 && group.distinct >= 1 << keys.sequence_bits {
+            // Where a clock is below the node, a tick has the sequence once for each of its values.
+            if keys.sequence_bits == keys.low_bits && group.distinct >= 1 << keys.sequence_bits {
                 let id = keys.id(key);
                 let peaks = self.peaks.of(named);
                 peaks.add(1, Some(ms));

@@ -13,28 +13,53 @@ const FEW: u64 = 10;
 /// Repeats in so many minutes are not those of one step of a clock.
 const SPREAD_MINUTES: u64 = 5;
 
+/// Sums over all nodes, taken once: there may be millions of them.
+pub(crate) struct Totals {
+    distances: u64,
+    far: u64,
+    squares: f64,
+    nodes: usize,
+}
+
+impl Totals {
+    pub(crate) fn of(ledger: &Ledger) -> Self {
+        Self {
+            distances: ledger.total(distances),
+            far: ledger.total(|node| node.far),
+            squares: ledger.nodes.iter().map(square).sum(),
+            nodes: ledger.nodes.len(),
+        }
+    }
+}
+
+fn distances(node: &Node) -> u64 {
+    node.near + node.middle + node.far
+}
+
+fn square(node: &Node) -> f64 {
+    (node.ids as f64).powi(2)
+}
+
 /// Why a node looks shared; `None` if it does not.
-pub(crate) fn looks_shared(node: &Node, ledger: &Ledger) -> Option<String> {
+pub(crate) fn looks_shared(node: &Node, totals: &Totals) -> Option<String> {
     if node.repeats >= FEW && node.repeat_minutes >= SPREAD_MINUTES && !node.is_copied() {
         let minutes = count(node.repeat_minutes);
         return Some(format!("{} of its IDs occur more than once, spread over {minutes} minutes", count(node.repeats)));
     }
-    let distances = |node: &Node| node.near + node.middle + node.far;
     let (all, far) = (distances(node), node.far);
     // A sequence that counts has neighbours at 1, and a second process others far away; rows that are missing would leave small gaps too,
     // and numbers drawn at random more of those than neighbours.
     let is_two_runs = node.near >= FEW && far >= FEW && node.middle * 4 <= node.near && far * 20 >= all && all * 19 >= far * 20;
-    let rest = ledger.total(distances) - all;
-    let rest_far = ledger.total(|node| node.far) - far;
+    let rest = totals.distances - all;
+    let rest_far = totals.far - far;
     // The rate of the others, with three more than were seen: at 95 % the true rate is not above it.
     let usual = (rest_far + 3) as f64 / rest.max(1) as f64;
-    let tested = ledger.nodes.len() as f64;
+    let tested = totals.nodes as f64;
     let is_unlike_others = rest >= 300 && usual <= 0.02 && far >= FEW && far * 5 >= all;
     let is_unlike_others = is_unlike_others && tested * tail(all as f64, far as f64, usual) < FALSE_ALARM_RATE;
     // Processes that rarely mint two IDs in a tick: two of them do so more often than each of the others, and with two runs at most. How
     // often IDs meet in a tick grows with the square of their number.
-    let square = |node: &Node| (node.ids as f64).powi(2);
-    let rest_square: f64 = ledger.nodes.iter().map(square).sum::<f64>() - square(node);
+    let rest_square: f64 = totals.squares - square(node);
     let expected = (rest_far + 3) as f64 * square(node) / rest_square.max(1.0);
     let is_meeting = tested >= 3.0 && far >= 2 * FEW && far * 5 <= node.far_ticks * 6 && far as f64 >= 5.0 * expected;
     let is_meeting = is_meeting && tested * poisson_tail(far as f64, expected) < FALSE_ALARM_RATE;

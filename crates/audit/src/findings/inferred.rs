@@ -23,8 +23,9 @@ impl<D: Disk> Facts<'_, D> {
         }
         let mut shared = ByNode::default();
         let mut why = HashMap::new();
+        let totals = statistics::Totals::of(self.ledger);
         for (number, node) in self.used().filter(|(_, node)| node.hosts.is_empty()) {
-            let Some(reason) = statistics::looks_shared(node, self.ledger) else { continue };
+            let Some(reason) = statistics::looks_shared(node, &totals) else { continue };
             let number = Some(number).filter(|_| keys.node_bits > 0);
             let tally = shared.of(number);
             tally.count += node.far.max(node.repeats);

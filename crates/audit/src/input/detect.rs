@@ -44,7 +44,19 @@ pub(super) fn is_enough(format: Option<Format>, head: &[u8], max_row_bytes: usiz
 
 /// Text has no such control characters; 64-bit IDs have some within a few kilobytes.
 fn is_binary(head: &[u8]) -> bool {
-    head.iter().any(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31))
+    head.iter().take(super::HEAD_BYTES).any(is_control)
+}
+
+const fn is_control(byte: &u8) -> bool {
+    matches!(byte, 0..=8 | 14..=26 | 28..=31)
+}
+
+/// Whether the bytes are text with a few control characters, or in UTF-16: more than 19 of 20 others are printable ASCII.
+fn is_damaged_text(head: &[u8]) -> bool {
+    let head = &head[..head.len().min(super::HEAD_BYTES)];
+    let zeros = head.iter().filter(|&&byte| byte == 0).count();
+    let printable = head.iter().filter(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')).count();
+    head.len() >= 64 && 20 * printable > 19 * (head.len() - zeros.min(head.len() / 2))
 }
 
 pub(super) fn detect<E>(format: Option<Format>, columns: &Columns, head: &[u8]) -> Result<Start, AuditError<E>> {
@@ -55,6 +67,10 @@ pub(super) fn detect<E>(format: Option<Format>, columns: &Columns, head: &[u8]) 
         return Err(AuditError::refused("input", format!("the file is {what}"), *hint));
     }
     if format.is_none() && is_binary(head) {
+        if is_damaged_text(head) {
+            let hint = "Save it as UTF-8, or give --format: control characters would make it 64-bit numbers.";
+            return Err(AuditError::refused("format", "the file is text with control characters, or in UTF-16", hint));
+        }
         return Ok(Start { kind: Kind::Raw, bytes: 0, lines: 0 });
     }
     let mark = if head.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
@@ -79,8 +95,7 @@ pub(super) fn detect<E>(format: Option<Format>, columns: &Columns, head: &[u8]) 
         }
         _ => {}
     }
-    let mut is_quoted = false;
-    let end = csv::row_end(text, &mut is_quoted);
+    let end = csv::row_end(text, None, &mut csv::At::default());
     let header = &text[..end.unwrap_or(text.len())];
     let separator = csv::separator(header);
     if format.is_none() && separator.is_none() && (cell::id(header).is_ok() || header.trim_ascii().is_empty()) {

@@ -18,6 +18,8 @@ const MAX_ROW_BYTES: usize = 1 << 20;
 /// What is looked at before the format is decided.
 const HEAD_BYTES: usize = 1 << 12;
 const RAW_BYTES: usize = size_of::<u64>();
+/// What databases write for a host that is not known.
+const NO_HOSTS: &[&[u8]] = &[b"", b"null", b"NULL", b"\\N"];
 /// How much of a text that is no ID is repeated.
 const MAX_SHOWN_CHARS: usize = 40;
 
@@ -47,7 +49,7 @@ pub(crate) struct Input {
     kind: Option<Kind>,
     /// The bytes before the format is decided, and then the begin of a row.
     carry: Vec<u8>,
-    is_quoted: bool,
+    at: csv::At,
     is_too_long: bool,
     line: u64,
     readable: u64,
@@ -64,7 +66,7 @@ impl Input {
             bytes: 0,
             kind: None,
             carry: Vec::new(),
-            is_quoted: false,
+            at: csv::At::default(),
             is_too_long: false,
             line: 0,
             readable: 0,
@@ -194,7 +196,10 @@ impl Input {
     }
 
     fn row_end(&mut self, bytes: &[u8]) -> Option<usize> {
-        if matches!(self.kind, Some(Kind::Csv { .. })) { csv::row_end(bytes, &mut self.is_quoted) } else { find(bytes, b'\n') }
+        match self.kind {
+            Some(Kind::Csv { separator, .. }) => csv::row_end(bytes, Some(separator), &mut self.at),
+            _ => find(bytes, b'\n'),
+        }
     }
 
     /// Reads lines of nothing but digits, and returns what begins with another line.
@@ -266,7 +271,7 @@ impl Input {
         match id.and_then(cell::id) {
             Ok(id) => {
                 self.readable += 1;
-                let host = host.map(cell::trimmed).filter(|host| !host.is_empty() && *host != b"null");
+                let host = host.map(cell::trimmed).filter(|host| !NO_HOSTS.contains(host));
                 rows.row(Row { id, host, created_ms: created_at.and_then(cell::time_ms), line })
             }
             Err(reason) => {
