@@ -111,7 +111,14 @@ impl Input {
         let message = format!("more than half of the rows have no ID; the first of them, \"{text}\": {}", reason.text());
         let hint = match reason {
             Reason::Float => "A spreadsheet or a JSON number rounded the IDs. Export them as text.",
-            Reason::MissingKey => "Name the key with --id.",
+            Reason::MissingKey => {
+                "Name a key at the top with --id. Take other IDs out: jq -r .order.id FILE | npx frazil audit -, or \
+                 grep -oE '[0-9]{15,20}' FILE | npx frazil audit -"
+            }
+            Reason::NotDecimal => {
+                "Name the column with --id. IDs within text: grep -oE '[0-9]{15,20}' FILE | npx frazil audit -. In another form: \
+                 npx frazil convert - --from base62 < FILE | npx frazil audit -"
+            }
             _ => "Choose the format with --format, and the column with --id.",
         };
         Err(AuditError::refused("input", message, hint).at(file, line))
