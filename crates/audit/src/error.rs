@@ -25,11 +25,13 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// The message, the hint, the index of the file and the line, a line each: empty where there is none.
+    /// The message, the hint, the index of the file and the line, a line each: empty where there is none. Line ends of cells that the
+    /// message shows become blanks.
     #[must_use]
     pub fn lines(&self) -> String {
         let place = |part: fn((u32, u64)) -> u64| self.place.map_or(String::new(), |place| part(place).to_string());
-        format!("{}\n{}\n{}\n{}", self.message, self.hint, place(|place| u64::from(place.0)), place(|place| place.1))
+        let message = self.message.replace(['\n', '\r'], " ");
+        format!("{message}\n{}\n{}\n{}", self.hint, place(|place| u64::from(place.0)), place(|place| place.1))
     }
 }
 
