@@ -92,6 +92,9 @@ for (const backend of BACKENDS) {
     );
     assert.match(screen.stdout, /\n +guessed with the score \S+: [^*]*; the next is /);
     assert.match(screen.stdout, /\n\* repeats \(exact\): /);
+    assert.match(screen.stdout, /\nhosts +not known: .*--host\n/);
+    const named = await frazil(["audit", "repeated.csv", NOW], { env });
+    assert.doesNotMatch(named.stdout, /\nhosts /);
     assert.ok(screen.stdout.split("\n").length < 50);
 
     const csv = await frazil(["audit", "clean.raw", "repeated.csv", "--format", "csv", "--fix-report", NOW], { env });

@@ -25,7 +25,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// The message, the hint, the index of the file and the line, a line each: empty where there is none.
+    /// The message, the hint, the index of the file and the line, a line each: empty where there is none. Line ends of cells that the
+    /// message shows become blanks.
     #[must_use]
     pub fn lines(&self) -> String {
         let place = |part: fn((u32, u64)) -> u64| self.place.map_or(String::new(), |place| part(place).to_string());

@@ -3,7 +3,7 @@
 
 use frazil::Layout;
 
-use crate::calendar::DAY_MS;
+use crate::calendar::{DAY_MS, count};
 use crate::key::Keys;
 
 const MONTH_MS: i64 = 30 * DAY_MS;
@@ -138,7 +138,7 @@ fn weigh(name: &str, layout: &Layout, rows: &[(u64, Option<i64>)], now_ms: i64) 
                 0.0
             };
         }
-        reasons.push(format!("{} of {} node ids are used", nodes.len(), 1_u64 << keys.node_bits));
+        reasons.push(format!("{} of {} node ids are used", count(nodes.len() as u64), count(1 << keys.node_bits)));
     }
     if created > 0 {
         let agreeing = of(agreeing, created);

@@ -16,7 +16,8 @@ impl<D: Disk> Facts<'_, D> {
     pub(super) fn inferences(&mut self) {
         let Some(keys) = self.intake.reading.as_ref().and_then(|reading| reading.keys.as_ref()) else { return };
         if let Some((message, ids)) = statistics::rounded(&self.intake.rounded, self.ledger, keys) {
-            let hint = "A JSON number or a spreadsheet keeps 53 bits. Send IDs as text.";
+            let hint = "A JSON number or a spreadsheet keeps 53 bits. Other findings may be of lost digits: take the IDs from their \
+                        source, and send them as text.";
             let mut finding = Finding::new(Kind::Rounded, Certainty::Statistical, ids, message, hint);
             finding.false_alarm_rate = Some(rounded::FALSE_ALARM_RATE);
             self.findings.push(finding);
@@ -94,7 +95,12 @@ impl<D: Disk> Facts<'_, D> {
             // A late row time means an early ID time.
             let ahead = if off_ms < 0 { "ahead" } else { "behind" };
             let message = format!("the IDs of {what} are {by} {ahead} of created_at, compared with all rows, in the median");
-            let hint = "Its clock is wrong, unless its rows are made later than those of others.";
+            let hint = if off_ms < 0 {
+                "Its clock is ahead, unless the rows of others are made later. Before it is set back, give the process a node id that \
+                 was never used: otherwise it can repeat these IDs."
+            } else {
+                "Its clock is behind, unless its rows are made later than those of others."
+            };
             let mut finding = Finding::new(Kind::CreatedAt, Certainty::Exact, rows, message, hint);
             (finding.node, finding.hosts) = (node, hosts);
             self.findings.push(finding);

@@ -176,8 +176,8 @@ impl<D: Disk> Facts<'_, D> {
             let values = plural(tally.count, "ID", "IDs");
             let verb = if tally.count == 1 { "occurs" } else { "occur" };
             let message = format!("{values}{} {verb} more than once, in {} rows", of_node(node), count(tally.rows));
-            let hint = "If the rows are not copies of each other, two generators used one node id, or a clock went back. \
-                        Give each process its own node id.";
+            let hint = "If the rows are not copies of each other, two processes used one node id, or a clock went back. A column of \
+                        hosts (--host) and rows in the order of arrival tell which.";
             let mut finding = Finding::new(Kind::Repeats, Certainty::Exact, tally.count, message, hint);
             finding.count_rows = Some(tally.rows);
             finding
@@ -229,7 +229,8 @@ impl<D: Disk> Facts<'_, D> {
             let latest = tally.to_ms.map_or(String::new(), instant);
             let ids = plural(tally.count, "ID", "IDs");
             let message = format!("{ids}{} {} later than now, up to {latest}", of_node(node), be(tally.count));
-            let hint = "The clock of the node was ahead, or the layout or its epoch is another one.";
+            let hint = "The layout or its epoch is another one, or the node's clock was ahead. Before that clock is set back, give the \
+                        process a node id that was never used: otherwise it can repeat these IDs.";
             Finding::new(Kind::Future, Certainty::Exact, tally.count, message, hint)
         });
         if intake.before_epoch.count > 0 {
@@ -245,8 +246,8 @@ impl<D: Disk> Facts<'_, D> {
             let tally = &intake.negative;
             let ids = plural(tally.count, "ID", "IDs");
             let message = format!("{ids} {} below zero, which the layout does not have", be(tally.count));
-            let hint =
-                "The time field overflowed into the sign bit, or other bits did. Move to a layout with a wider time field.";
+            let hint = "The time field overflowed into the sign bit, or other bits did. A layout with a wider time field needs a new \
+                        column: in this one its IDs can repeat old ones.";
             let finding = Finding::new(Kind::Negative, Certainty::Exact, tally.count, message, hint);
             self.add(finding, None, tally);
         }
@@ -293,7 +294,8 @@ impl<D: Disk> Facts<'_, D> {
             let at = tally.at_ms.map_or(String::new(), instant);
             let message =
                 format!("the time{} leaps {by} ahead of all other nodes after {at}, in the order of the rows", of_node(node));
-            let hint = "The clock was ahead. IDs can repeat once it is set back.";
+            let hint = "The clock was ahead. Before it is set back, give the process a node id that was never used: otherwise it can \
+                        repeat these IDs.";
             Finding::new(Kind::ClockForward, Certainty::Exact, tally.count, message, hint)
         });
     }
@@ -303,7 +305,8 @@ impl<D: Disk> Facts<'_, D> {
         self.by_node(&self.ledger.peaks, |_, node, tally| {
             let ticks = plural(tally.count, "tick", "ticks");
             let message = format!("all sequence numbers{} are used in {ticks}", of_node(node));
-            let hint = "The node is at its limit. Use more nodes, or a layout with more sequence bits.";
+            let hint = "The node is at its limit. Use more nodes. A layout with more sequence bits needs a new column: in this one its \
+                        IDs can repeat old ones.";
             Finding::new(Kind::Peak, Certainty::Exact, tally.count, message, hint)
         });
         let intake = self.intake;
@@ -338,7 +341,7 @@ impl<D: Disk> Facts<'_, D> {
         } else {
             format!("the time field ends at {}, in {}", instant(last_ms), length(last_ms - now_ms))
         };
-        let hint = "Move to a layout with a wider time field or a later epoch.";
+        let hint = "Plan a new column, with a wider time field or a later epoch. In this column their IDs can repeat old ones.";
         let mut finding = Finding::new(Kind::TimeEnds, Certainty::Exact, 1, message, hint);
         finding.at_ms = Some(last_ms);
         self.findings.push(finding);

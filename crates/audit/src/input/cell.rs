@@ -64,10 +64,10 @@ pub(crate) fn id(text: &[u8]) -> Result<u64, Reason> {
     }
 }
 
-/// Whether it is a number with a point, a comma or an exponent.
+/// Whether it is a number with a point, a comma or an exponent. Several commas are between thousands, of a number that has all its digits.
 fn is_float(text: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_digit() || b".,eE+-".contains(byte);
-    text[0].is_ascii_digit() && text.iter().all(is_part)
+    text[0].is_ascii_digit() && text.iter().all(is_part) && text.iter().filter(|&&byte| byte == b',').count() <= 1
 }
 
 /// The text without the blanks around it, and without one pair of quotes.
@@ -186,6 +186,8 @@ mod tests {
         assert_eq!(id(b"18446744073709551616"), Err(Reason::TooLarge));
         assert_eq!(id(b"-9223372036854775809"), Err(Reason::TooLarge));
         assert_eq!(id(b"1.23E+18"), Err(Reason::Float));
+        assert_eq!(id(b"1,23E+18"), Err(Reason::Float));
+        assert_eq!(id(b"1,541,815,603,606,036,480"), Err(Reason::NotDecimal));
         assert_eq!(id(b"007"), Err(Reason::LeadingZero));
         assert_eq!(id(b"0"), Ok(0));
         assert_eq!(id(b""), Err(Reason::Empty));

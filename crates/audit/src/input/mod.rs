@@ -110,10 +110,21 @@ impl Input {
         let wrong = if self.unreadable > self.readable { self.first_unreadable.take() } else { None };
         *self = Self { file: file + 1, bytes: self.bytes, ..Self::new(self.format, std::mem::take(&mut self.columns)) };
         let Some((line, reason, text)) = wrong else { return Ok(()) };
-        let message = format!("more than half of the rows have no ID; the first of them, \"{text}\": {}", reason.text());
+        let why = match reason {
+            Reason::MissingKey => format!("the object has no key \"{}\"", self.columns.id.as_deref().unwrap_or("id")),
+            _ => reason.text().to_string(),
+        };
+        let message = format!("more than half of the rows have no ID; the first of them, \"{text}\": {why}");
         let hint = match reason {
             Reason::Float => "A spreadsheet or a JSON number rounded the IDs. Export them as text.",
-            Reason::MissingKey => "Name the key with --id.",
+            Reason::MissingKey => {
+                "Name a key at the top with --id. Take other IDs out: jq -r .order.id FILE | npx frazil audit -, or \
+                 grep -oE '[0-9]{15,20}' FILE | npx frazil audit -"
+            }
+            Reason::NotDecimal => {
+                "Name the column with --id. IDs within text: grep -oE '[0-9]{15,20}' FILE | npx frazil audit -. In another form: \
+                 npx frazil convert - --from base62 < FILE | npx frazil audit -"
+            }
             _ => "Choose the format with --format, and the column with --id.",
         };
         Err(AuditError::refused("input", message, hint).at(file, line))

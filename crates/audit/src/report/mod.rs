@@ -151,10 +151,11 @@ macro_rules! kinds {
     };
 }
 
+// Rounding is first: in IDs that lost digits, repeats and shared nodes are of the digits that are left.
 kinds! {
+    Rounded = "rounded", "IDs that went through a floating-point number";
     Repeats = "repeats", "IDs that occur more than once";
     SharedNode = "shared_node", "two hosts that mint with one node id";
-    Rounded = "rounded", "IDs that went through a floating-point number";
     LooksShared = "looks_shared", "a node id with which two processes probably mint";
     ClockBack = "clock_back", "a clock that was set back";
     Negative = "negative", "numbers below zero in a layout whose IDs are positive";

@@ -73,6 +73,13 @@ fn columns_are_found_by_name_or_place() {
     assert_eq!(missing.message, "no column \"id\"; there are \"order_id\", \"machine\"");
     assert_eq!((missing.field, missing.place), ("id", Some((0, 1))));
     assert_eq!(missing.lines(), format!("{}\n{}\n0\n1", missing.message, missing.hint));
+    // A cell with a line end does not move the lines that follow.
+    for file in [&b"\"Order\r\nnumber\",host\n1,a\n"[..], b"id,host\n\"x\ny\",a\n"] {
+        let lines = refusal(try_audit(options("default"), &[file])).lines();
+        assert_eq!((lines.split('\n').count(), lines.contains('\r')), (4, false), "{lines:?}");
+    }
+    let key = Options { columns: columns("order", None), ..options("default") };
+    assert!(refusal(try_audit(key, &[b"{\"id\":5}\n"])).message.ends_with("the object has no key \"order\""));
     let wrong = Options { columns: columns("order_id", Some("node")), ..options("default") };
     assert_eq!(refusal(try_audit(wrong, &[file.as_bytes()])).field, "host");
     let headless = refusal(try_audit(options("default"), &[format!("{ID},a\n").as_bytes()]));

@@ -5,6 +5,10 @@ use super::{Fleet, NOW_MS, audit, found, kinds, lines, options};
 
 const START_MS: i64 = NOW_MS - 3_600_000;
 
+/// In a hint: who changes the layout or epoch within a column, or sets a clock back, repeats IDs.
+const NEW_COLUMN: &str = "new column";
+const UNUSED_NODE: &str = "a node id that was never used";
+
 /// 20,000 IDs of eight nodes within 40 seconds; `change` gives the process, the node and the clock.
 fn incident(fleet: &mut Fleet, change: impl Fn(usize, u32, i64) -> (u32, u32, i64)) -> Vec<u64> {
     (0..20_000)
@@ -106,6 +110,7 @@ fn a_clock_that_steps_is_found_at_its_node() {
     let step = found(&forward, Kind::ClockForward)[0];
     assert_eq!((step.node, step.count), (Some(4), 1));
     assert_eq!(kinds(&forward), [Kind::ClockForward]);
+    assert!(step.hint.contains(UNUSED_NODE), "{}", step.hint);
     // All are silent for a while: no step.
     let silence =
         incident(&mut Fleet::new("default", 7), |at, node, ms| (node, node, if at >= 10_000 { ms + 60_000 } else { ms }));
@@ -126,6 +131,7 @@ fn times_that_cannot_be_are_found() {
     assert_eq!(kinds(&future), [Kind::Future]);
     let finding = found(&future, Kind::Future)[0];
     assert_eq!((finding.count, finding.node, finding.rows[0].place), (2, Some(2), Some((0, 101))));
+    assert!(finding.hint.contains(UNUSED_NODE), "{}", finding.hint);
     assert_eq!(kinds(&with(&[later(59_000)])), []);
     // A clock that shows 1970, and a number that is none of any time.
     let before = ((-1_704_067_200_000_i64 + 5000) << 22).cast_unsigned();
@@ -133,6 +139,7 @@ fn times_that_cannot_be_are_found() {
     assert_eq!(kinds(&negative), [Kind::Negative, Kind::BeforeEpoch]);
     assert_eq!((found(&negative, Kind::Negative)[0].count, found(&negative, Kind::BeforeEpoch)[0].count), (2, 1));
     assert_eq!(found(&negative, Kind::BeforeEpoch)[0].from_ms, Some(5000));
+    assert!(found(&negative, Kind::Negative)[0].hint.contains(NEW_COLUMN));
     // An ID with more bits than a layout of 53.
     let mut safe53 = Fleet::new("safe53", 1);
     let mut ids: Vec<u64> = (0..100).map(|at| safe53.mint(1, START_MS + at)).collect();
@@ -167,6 +174,7 @@ fn the_end_of_the_time_field_is_told() {
             told.then_some(Some(ended_ms as i64)),
             "{now_ms}"
         );
+        assert!(found(&report, Kind::TimeEnds).iter().all(|one| one.hint.contains(NEW_COLUMN)));
     }
 }
 
@@ -191,6 +199,9 @@ fn times_of_rows_that_contradict_their_ids_are_found() {
     assert_eq!(found(&host, Kind::CreatedAt).len(), 1);
     assert_eq!((host.findings[0].node, host.findings[0].hosts.clone()), (Some(3), vec!["web-3".to_string()]));
     assert!(host.findings[0].message.contains("ahead"), "{}", host.findings[0].message);
+    assert!(host.findings[0].hint.contains(UNUSED_NODE), "{}", host.findings[0].hint);
+    let behind = file(&|_, host| if host == 3 { 90_000 } else { 0 });
+    assert!(!behind.findings[0].hint.contains(UNUSED_NODE), "{}", behind.findings[0].hint);
     let outliers = file(&|at, _| if at >= 3990 { 864_000_000 } else { 0 });
     assert_eq!(found(&outliers, Kind::CreatedAt)[0].count, 10);
 }
@@ -213,8 +224,9 @@ fn rounded_ids_are_found() {
                 let ids = ids.iter().zip(0..).map(|(&id, at)| if at % share == 0 { form(id) } else { id });
                 kinds(&report(&ids.collect::<Vec<_>>()))
             };
-            assert!(rounded(&|id| id as f64 as u64).contains(&Kind::Rounded), "{starts_below} {share}");
-            assert!(rounded(&text).contains(&Kind::Rounded), "{starts_below} {share} as text");
+            // First, as it explains repeats of what is left.
+            assert_eq!(rounded(&|id| id as f64 as u64)[0], Kind::Rounded, "{starts_below} {share}");
+            assert_eq!(rounded(&text)[0], Kind::Rounded, "{starts_below} {share} as text");
         }
     }
     // In a steady rhythm, one residue returns.
@@ -235,6 +247,7 @@ fn a_tick_that_uses_every_sequence_is_a_peak() {
     let report = audit(options("sonyflake"), &full);
     let peak = found(&report, Kind::Peak)[0];
     assert_eq!((peak.count, peak.node, peak.at_ms), (1, Some(9), Some(START_MS)));
+    assert!(peak.hint.contains(NEW_COLUMN), "{}", peak.hint);
 }
 
 #[test]

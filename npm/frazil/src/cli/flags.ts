@@ -93,11 +93,11 @@ const TABLE = {
   id: { value: "NAME", help: "the column of CSV, or the key of NDJSON, with the IDs (default: id)" },
   host: {
     value: "NAME",
-    help: "that with the process or machine, to find node ids that two of them share (default: host)",
+    help: "the column or key of the process or machine, to find node ids that two share (default: host)",
   },
   "created-at": {
     value: "NAME",
-    help: "that with the time of the row, to compare with that of the ID (default: created_at)",
+    help: "the column or key of the row's time, to compare with the ID's (default: created_at)",
   },
   memory: { value: "SIZE", help: "how much memory the IDs may take, at least 1M (default: 256M)" },
   now: { value: "TIME", help: "the time after which an ID is in the future (default: now)" },

@@ -128,6 +128,9 @@ export function screenOf(report: Report, names: readonly string[]): string {
     ...layoutText(layout),
     ...(fromMs === undefined || toMs === undefined ? [] : [["time", `${isoOf(fromMs)} to ${isoOf(toMs)}`]]),
     ...(nodes.inUse === 0 ? [] : [["node ids", `${grouped(nodes.inUse)} of ${grouped(nodes.of)} in use`]]),
+    ...(nodes.inUse === 0 || nodes.top.some(({ hosts }) => hosts?.length)
+      ? []
+      : [["hosts", "not known: a shared node id can only be inferred. Name their column with --host"]]),
   ]);
   const topNodes = nodes.top
     .slice(0, MAX_NODES)
