@@ -59,7 +59,7 @@ async function lintRust() {
   (await import("../checks/module-cycles.mjs")).moduleCycles();
   const clippy = (...args) => cargo("clippy", "--locked", "--quiet", ...args);
   const strict = ["--", "-D", "warnings"];
-  const plain = ["frazil", "frazil-local", "frazil-reference", "xtask"].flatMap((name) => ["-p", name]);
+  const plain = ["frazil", "frazil-audit", "frazil-local", "frazil-reference", "xtask"].flatMap((name) => ["-p", name]);
   clippy(...plain, "--all-targets", "--all-features", ...strict);
   for (const target of OTHER_SYSTEMS) {
     await rustTarget(target);

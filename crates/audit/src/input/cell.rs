@@ -67,7 +67,7 @@ pub(crate) fn id(text: &[u8]) -> Result<u64, Reason> {
 /// Whether it is a number with a point, a comma or an exponent. Several commas are between thousands, of a number that has all its digits.
 fn is_float(text: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_digit() || b".,eE+-".contains(byte);
-    text[0].is_ascii_digit() && text.iter().all(is_part) && text.iter().filter(|&&byte| byte == b',').count() <= 1
+    text[0].is_ascii_digit() && text.iter().all(is_part) && text.split(|&byte| byte == b',').count() <= 2
 }
 
 /// The text without the blanks around it, and without one pair of quotes.

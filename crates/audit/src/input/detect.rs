@@ -44,17 +44,17 @@ pub(super) fn is_enough(format: Option<Format>, head: &[u8], max_row_bytes: usiz
 
 /// Text has no such control characters; 64-bit IDs have some within a few kilobytes.
 fn is_binary(head: &[u8]) -> bool {
-    head.iter().take(super::HEAD_BYTES).any(is_control)
+    head.iter().take(super::HEAD_BYTES).any(|&byte| is_control(byte))
 }
 
-const fn is_control(byte: &u8) -> bool {
+const fn is_control(byte: u8) -> bool {
     matches!(byte, 0..=8 | 14..=26 | 28..=31)
 }
 
 /// Whether the bytes are text with a few control characters, or in UTF-16: more than 19 of 20 others are printable ASCII.
 fn is_damaged_text(head: &[u8]) -> bool {
     let head = &head[..head.len().min(super::HEAD_BYTES)];
-    let zeros = head.iter().filter(|&&byte| byte == 0).count();
+    let zeros = head.split(|&byte| byte == 0).count() - 1;
     let printable = head.iter().filter(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')).count();
     head.len() >= 64 && 20 * printable > 19 * (head.len() - zeros.min(head.len() / 2))
 }
