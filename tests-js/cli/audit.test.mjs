@@ -90,7 +90,7 @@ for (const backend of BACKENDS) {
       screen.stdout,
       /^input +repeated\.txt: 3,003 rows, 3,003 IDs, 3,000 distinct\nlayout +\S+: time 41 \|/,
     );
-    assert.match(screen.stdout, /\n +guessed with the score \S+: [^*]*; the next is /);
+    assert.match(screen.stdout, /\n +guessed with the score \S+: [^*]*;\s+the\s+next\s+is\s/);
     assert.match(screen.stdout, /\n\* repeats \(exact\): /);
     assert.match(screen.stdout, /\nhosts +not known: .*--host\n/);
     const named = await frazil(["audit", "repeated.csv", NOW], { env });

@@ -42,9 +42,12 @@ pub(super) fn is_enough(format: Option<Format>, head: &[u8], max_row_bytes: usiz
     format == Some(Format::Raw) || is_binary(head) || head.contains(&b'\n') || head.len() > max_row_bytes
 }
 
+/// What is looked at before the format is decided.
+pub(super) const HEAD_BYTES: usize = 1 << 12;
+
 /// Text has no such control characters; 64-bit IDs have some within a few kilobytes.
 fn is_binary(head: &[u8]) -> bool {
-    head.iter().take(super::HEAD_BYTES).any(|&byte| is_control(byte))
+    head.iter().take(HEAD_BYTES).any(|&byte| is_control(byte))
 }
 
 const fn is_control(byte: u8) -> bool {
@@ -53,7 +56,7 @@ const fn is_control(byte: u8) -> bool {
 
 /// Whether the bytes are text with a few control characters, or in UTF-16: more than 19 of 20 others are printable ASCII.
 fn is_damaged_text(head: &[u8]) -> bool {
-    let head = &head[..head.len().min(super::HEAD_BYTES)];
+    let head = &head[..head.len().min(HEAD_BYTES)];
     let zeros = head.split(|&byte| byte == 0).count() - 1;
     let printable = head.iter().filter(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')).count();
     head.len() >= 64 && 20 * printable > 19 * (head.len() - zeros.min(head.len() / 2))

@@ -15,8 +15,6 @@ use crate::options::{Columns, Format};
 
 /// The longest row.
 const MAX_ROW_BYTES: usize = 1 << 20;
-/// What is looked at before the format is decided.
-const HEAD_BYTES: usize = 1 << 12;
 const RAW_BYTES: usize = size_of::<u64>();
 /// What databases write for a host that is not known.
 const NO_HOSTS: &[&[u8]] = &[b"", b"null", b"NULL", b"\\N"];
@@ -81,7 +79,7 @@ impl Input {
             return self.feed(bytes, rows);
         }
         self.carry.extend_from_slice(bytes);
-        if self.carry.len() >= HEAD_BYTES && detect::is_enough(self.format, &self.carry, MAX_ROW_BYTES) {
+        if self.carry.len() >= detect::HEAD_BYTES && detect::is_enough(self.format, &self.carry, MAX_ROW_BYTES) {
             self.begin(rows)?;
         }
         Ok(())
