@@ -37,18 +37,6 @@ export const LAYOUTS = {
   },
 };
 
-/** Seeded random numbers (mulberry32). */
-export function randomFrom(seed) {
-  let state = seed;
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
-  return { next, below: (limit) => Math.floor(next() * limit), chance: (probability) => next() < probability };
-}
-
 /** Columns of a table. IDs are the 64 bits as a signed column has them. */
 export class Rows {
   length = 0;

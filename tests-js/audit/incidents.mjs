@@ -3,7 +3,8 @@
 // An incident has rows and how they are written (`layout`, `args` of the command line, `columns`, `format`, `order`, `timeText`), and
 // `expected`: the findings, each with `kind`, and what must be exact of it: `count`, `nodes`, `hosts`, `fromMs` and `toMs`. `also`: kinds
 // that may be found too, since the trouble shows itself in them as well.
-import { LAYOUTS, ORDERS, randomFrom, STARTS, simulate } from "./fleet.mjs";
+import { randomFrom } from "../simulations/world.mjs";
+import { LAYOUTS, ORDERS, STARTS, simulate } from "./fleet.mjs";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

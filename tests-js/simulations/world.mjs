@@ -2,7 +2,7 @@
 // store that is away or fails for a while.
 
 /** Seeded random numbers (mulberry32). */
-function randomFrom(seed) {
+export function randomFrom(seed) {
   let state = seed;
   const next = () => {
     state = (state + 0x6d2b79f5) | 0;
